@@ -52,8 +52,7 @@ record AdvisoryPool(DataSource dataSource, DataSource queries, boolean own) {
 	 * application's cannot be copied
 	 */
 	static AdvisoryPool find(ListableBeanFactory beanFactory, JdbcLockProperties jdbc, Duration responseTimeout) {
-		DataSource dataSource = LockDatabase.dataSource(beanFactory, "distributed-lock.jdbc.data-source",
-				jdbc.dataSource());
+		DataSource dataSource = LockDatabase.ofLocks(beanFactory, jdbc.dataSource());
 		if (StringUtils.hasText(jdbc.dataSource())) {
 			if (dataSource == beanFactory.getBeanProvider(DataSource.class).getIfUnique()) {
 				logger.warn(

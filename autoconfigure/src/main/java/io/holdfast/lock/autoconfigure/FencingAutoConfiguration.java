@@ -1,11 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
-import java.sql.SQLException;
-import java.time.Duration;
-import java.util.List;
-import java.util.Set;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -26,12 +21,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Fallback;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
-import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
@@ -43,7 +35,6 @@ import io.holdfast.lock.fencing.TransactionFence;
 import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.observation.LockObserver;
-import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.transaction.MethodTransactions;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
@@ -59,11 +50,6 @@ public final class FencingAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(FencingAutoConfiguration.class);
 
-	/** SQL states of a denied right in PostgreSQL and H2, and of a read-only database. */
-	private static final Set<String> DENIALS = Set.of("42501", "90096", "25006");
-
-	private static final String DATA_SOURCE = "distributed-lock.fencing.data-source";
-
 	/**
 	 * Creates the fence after the application's own migrations, which may create the
 	 * table.
@@ -78,7 +64,8 @@ public final class FencingAutoConfiguration {
 			TransactionFence fence = fence(fencing, locks, beanFactory,
 					LockTransactionAutoConfiguration.ownHolds(engine.getIfAvailable()),
 					LockObserver.all(observers.orderedStream().toList()));
-			logger.info("Transactions that hold a lock are fenced by the table '%s'".formatted(fencing.table()));
+			logger.info("Transactions of data source %s that hold a lock are fenced by the table '%s'"
+				.formatted(LockDatabase.nameOf(fence.dataSource(), beanFactory), fencing.table()));
 			return fence;
 		}
 		catch (LockConfigurationException ex) {
@@ -107,7 +94,7 @@ public final class FencingAutoConfiguration {
 	/** Transactions may go without a fence if no setting or table asks for it. */
 	private static void requireOptional(FencingProperties fencing, LockConfigurationException missing) {
 		String requestedBy = fencing.requestedBy();
-		if (requestedBy != null || isDenied(missing)) {
+		if (requestedBy != null || missing instanceof FenceTable.UnusableException) {
 			throw new LockConfigurationException("Transactions cannot be fenced%s: %s %s".formatted(
 					(requestedBy != null) ? ", which 'distributed-lock.fencing.%s' asks for".formatted(requestedBy)
 							: "",
@@ -121,60 +108,25 @@ public final class FencingAutoConfiguration {
 		if (Boolean.FALSE.equals(fencing.enabled())) {
 			throw new LockConfigurationException("'distributed-lock.fencing.enabled' is 'false'.");
 		}
-		DataSource dataSource = LockDatabase.dataSource(beanFactory, DATA_SOURCE, fencing.dataSource());
+		DataSource dataSource = LockDatabase.dataSource(beanFactory, FenceTable.DATA_SOURCE, fencing.dataSource());
 		JdbcFencingGuard guard = new JdbcFencingGuard(dataSource, fencing.table(),
 				(hold) -> LockDigest.of(hold.backend() + ":" + locks.namespace(), hold.lock()));
 		TransactionFence fence = new TransactionFence(guard, dataSource, (any) -> LockDatabase.nameOf(any, beanFactory),
 				new MethodTransactions(beanFactory)::managerOf, own, (refusal) -> report(refusal, observer));
-		prepare(() -> {
-			LockDatabase.initialize(dataSource, fencing.initializeSchema(), JdbcFencingGuard.schema(fencing.table()),
-					"distributed-lock.fencing.initialize-schema", fence::verify);
-			fence.verify();
-		}, locks.startupTimeout(), fencing, () -> LockDatabase.nameOf(dataSource, beanFactory));
+		new FenceTable(fencing, dataSource, () -> LockDatabase.nameOf(dataSource, beanFactory)).prepare(fence::verify,
+				locks.startupTimeout());
 		return fence;
-	}
-
-	/**
-	 * Initializes and verifies the table in bounded time, however long the connection
-	 * pool waits.
-	 */
-	private static void prepare(Runnable attempt, Duration timeout, FencingProperties fencing,
-			Supplier<String> dataSource) {
-		try {
-			StartupCheck.of("the fence table", timeout, List.of()).attempt(attempt);
-		}
-		catch (BadSqlGrammarException ex) {
-			requireAllowed(ex, fencing, dataSource);
-			throw new LockConfigurationException(
-					"the table '%s' does not exist or cannot be read in data source %s. Create it in a migration with the script 'io/holdfast/lock/fencing/schema.sql' of this library, set 'distributed-lock.fencing.initialize-schema=always', or correct 'distributed-lock.fencing.table' or '%s'."
-						.formatted(fencing.table(), dataSource.get(), DATA_SOURCE),
-					ex);
-		}
-		catch (DataAccessException | LockBackendException ex) {
-			requireAllowed(ex, fencing, dataSource);
-			logger.warn("The fence table '%s' could not be checked and is therefore assumed to exist"
-				.formatted(fencing.table()), ex);
-		}
-	}
-
-	private static void requireAllowed(RuntimeException ex, FencingProperties fencing, Supplier<String> dataSource) {
-		if (isDenied(ex)) {
-			throw new LockConfigurationException(
-					"the user of data source %s may not read and write the table '%s' (%s). Grant it SELECT, INSERT and UPDATE."
-						.formatted(dataSource.get(), fencing.table(), Failures.rootMessage(ex)),
-					ex);
-		}
-	}
-
-	/** Whether the database has the table, but does not let this user change it. */
-	private static boolean isDenied(Throwable failure) {
-		return Failures.causes(failure)
-			.anyMatch((cause) -> cause instanceof SQLException sql && DENIALS.contains(sql.getSQLState()));
 	}
 
 	private static void report(StaleFencingTokenException refusal, LockObserver observer) {
 		logger.warn(refusal.getMessage());
 		observer.fencingRejected(refusal.lock(), refusal.backend());
+	}
+
+	@Bean
+	FencedTransactionsCheck fencedTransactionsCheck(ObjectProvider<Fence> fence, FencingProperties fencing,
+			ListableBeanFactory beanFactory) {
+		return new FencedTransactionsCheck(fence, fencing, beanFactory);
 	}
 
 	@Bean

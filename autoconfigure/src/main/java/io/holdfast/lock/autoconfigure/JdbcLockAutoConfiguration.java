@@ -70,8 +70,7 @@ public final class JdbcLockAutoConfiguration {
 	@DependsOnDatabaseInitialization
 	JdbcLockBackend jdbcLockBackend(DistributedLockProperties locks, StartupChecks checks, JdbcLockProperties jdbc,
 			ListableBeanFactory beanFactory, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
-		DataSource dataSource = LockDatabase.dataSource(beanFactory, "distributed-lock.jdbc.data-source",
-				jdbc.dataSource());
+		DataSource dataSource = LockDatabase.ofLocks(beanFactory, jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
 				locks.responseTimeout(), jdbc.listen() && hasConnectionToSpare(dataSource, pools)));
 		check(checks, () -> prepare(dataSource, locks, jdbc, JdbcLockBackend.schema(jdbc.table()), backend::verify),

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
@@ -23,6 +24,7 @@ import org.springframework.jdbc.datasource.init.DatabasePopulator;
 import org.springframework.jdbc.datasource.init.DatabasePopulatorUtils;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
 import org.springframework.util.StringUtils;
 
@@ -36,6 +38,8 @@ final class LockDatabase {
 
 	private static final Log logger = LogFactory.getLog(LockDatabase.class);
 
+	private static final String DATA_SOURCE_OF_LOCKS = "distributed-lock.jdbc.data-source";
+
 	private static final int FEW_CONNECTIONS = 2;
 
 	private static final int MOST_TABLES = 2;
@@ -43,7 +47,7 @@ final class LockDatabase {
 	private static final Pattern TABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*([.][A-Za-z_][A-Za-z0-9_]*)?");
 
 	/** A part of a script that only one database understands, and others read over. */
-	private static final Pattern ON_POSTGRESQL = Pattern.compile("/\\* on PostgreSQL: (.*?) \\*/");
+	private static final Pattern OF_ONE_DATABASE = Pattern.compile("/\\* on (\\w+): (.*?) \\*/");
 
 	private LockDatabase() {
 	}
@@ -87,6 +91,23 @@ final class LockDatabase {
 		return dataSource;
 	}
 
+	/**
+	 * Returns the data source in which locks are kept.
+	 * @param name the name of its bean, or {@code null} for the application's own
+	 * @throws LockConfigurationException if there is no such bean, or if it routes
+	 */
+	static DataSource ofLocks(ListableBeanFactory beanFactory, @Nullable String name) {
+		DataSource dataSource = dataSource(beanFactory, DATA_SOURCE_OF_LOCKS, name);
+		AbstractRoutingDataSource routing = DataSourceUnwrapper.unwrap(dataSource, AbstractRoutingDataSource.class);
+		if (routing != null) {
+			throw new LockConfigurationException(
+					"Locks cannot be kept in data source %s, because it routes (%s): it may lead each caller to another database, and renewals have no caller. Name a DataSource bean that always leads to the same database in '%s'."
+						.formatted(nameOf(dataSource, beanFactory), routing.getClass().getName(),
+								DATA_SOURCE_OF_LOCKS));
+		}
+		return dataSource;
+	}
+
 	/** Whether there are several data sources, none of which is primary. */
 	static boolean isAmbiguous(ListableBeanFactory beanFactory) {
 		return names(beanFactory).size() > 1 && beanFactory.getBeanProvider(DataSource.class).getIfUnique() == null;
@@ -120,8 +141,8 @@ final class LockDatabase {
 				|| (mode == DatabaseInitializationMode.EMBEDDED && EmbeddedDatabaseConnection.isEmbedded(dataSource))) {
 			populate(dataSource, (connection) -> {
 				String product = connection.getMetaData().getDatabaseProductName();
-				String ofProduct = product.equals("PostgreSQL") ? ON_POSTGRESQL.matcher(script).replaceAll("$1")
-						: script;
+				String ofProduct = OF_ONE_DATABASE.matcher(script)
+					.replaceAll((part) -> part.group(1).equals(product) ? part.group(2) : "");
 				new ResourceDatabasePopulator(new ByteArrayResource(ofProduct.getBytes(StandardCharsets.UTF_8)))
 					.populate(connection);
 			});
@@ -178,7 +199,7 @@ final class LockDatabase {
 		catch (LockConfigurationException | BadSqlGrammarException ex) {
 			rejected.addSuppressed(ex);
 			throw new LockConfigurationException(
-					"The tables of Holdfast do not exist and cannot be created, which '%s' asks for (%s). Grant the user the right to create tables, or create them in a migration and set '%s=never'."
+					"The tables of Holdfast do not exist and cannot be created, which '%s' asks for (%s). Correct that, such as a missing schema or a missing right to create tables; or create the tables in a migration and set '%s=never'."
 						.formatted(setting, reason, setting),
 					rejected);
 		}

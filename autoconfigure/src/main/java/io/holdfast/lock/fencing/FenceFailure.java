@@ -6,8 +6,10 @@ import java.util.function.Predicate;
 
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.QueryTimeoutException;
+import org.springframework.jdbc.BadSqlGrammarException;
 
 import io.holdfast.lock.support.Failures;
 
@@ -39,6 +41,12 @@ final class FenceFailure {
 			return new CannotAcquireLockException(
 					"%s: the database stopped waiting for the fence row of this lock, which another transaction has locked: that of an earlier holder, or of another reader if the database has no shared row locks. This transaction must not write and is rolled back. Repeat the call. Keep transactions under the lock short, or increase the database's lock timeout."
 						.formatted(entry),
+					failure);
+		}
+		if (failure instanceof BadSqlGrammarException) {
+			return new InvalidDataAccessResourceUsageException(
+					"%s: the fence table does not exist in the database of this transaction, or differs from the script 'io/holdfast/lock/fencing/schema.sql' of this library. This transaction is not fenced and is rolled back. If a DataSource routes to several databases, create the table in each of them. The database reports: %s"
+						.formatted(entry, Failures.rootMessage(failure)),
 					failure);
 		}
 		return failure;

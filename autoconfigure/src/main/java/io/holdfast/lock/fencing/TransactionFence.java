@@ -27,6 +27,7 @@ import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.support.FinishedTransaction;
+import io.holdfast.lock.support.TransactionAwareDataSources;
 
 /**
  * Makes the transactions of one data source pass the fence of every lock that their
@@ -95,6 +96,11 @@ public final class TransactionFence implements Fence {
 		this.guard.verify();
 	}
 
+	/** Returns the data source whose transactions are fenced. */
+	public DataSource dataSource() {
+		return this.dataSource;
+	}
+
 	/** Returns the guard that stores the tokens of these transactions. */
 	public JdbcFencingGuard guard() {
 		return this.guard;
@@ -108,12 +114,20 @@ public final class TransactionFence implements Fence {
 	@Override
 	public @Nullable String unfencedReason(Method method, Class<?> type) {
 		PlatformTransactionManager manager = this.managers.apply(method, type);
-		DataSource other = (manager != null) ? dataSourceOf(manager) : null;
-		if (other == null || unwrapped(other) == unwrapped(this.dataSource)) {
-			return null;
-		}
-		return "its transaction uses data source %s, but the fenced data source is %s. Set 'distributed-lock.fencing.data-source' to the one that it writes to, let it use the transaction manager of the fenced one, or remove 'fenced' and use a FencingGuard."
-			.formatted(this.names.apply(other), this.names.apply(this.dataSource));
+		DataSource other = (manager != null) ? otherDataSource(manager) : null;
+		return (other == null) ? null
+				: "its transaction uses data source %s, but the fenced data source is %s. Set 'distributed-lock.fencing.data-source' to the one that it writes to, let it use the transaction manager of the fenced one, or remove 'fenced' and use a FencingGuard."
+					.formatted(this.names.apply(other), this.names.apply(this.dataSource));
+	}
+
+	/**
+	 * Returns the data source of a transaction manager whose transactions are not fenced.
+	 * @param manager the transaction manager
+	 * @return its data source, or {@code null} if that is fenced or not known
+	 */
+	public @Nullable DataSource otherDataSource(PlatformTransactionManager manager) {
+		DataSource used = dataSourceOf(manager);
+		return (used == null || bound(used) == bound(this.dataSource)) ? null : used;
 	}
 
 	/**
@@ -127,8 +141,9 @@ public final class TransactionFence implements Fence {
 	}
 
 	/** Returns the key to which a connection is bound during a transaction. */
-	private static Object unwrapped(DataSource dataSource) {
-		return TransactionSynchronizationUtils.unwrapResourceIfNecessary(dataSource);
+	private static Object bound(DataSource dataSource) {
+		return TransactionSynchronizationUtils
+			.unwrapResourceIfNecessary(TransactionAwareDataSources.target(dataSource));
 	}
 
 	/**
@@ -218,7 +233,7 @@ public final class TransactionFence implements Fence {
 				|| FinishedTransaction.isCurrent()) {
 			return false;
 		}
-		Object resource = TransactionSynchronizationManager.getResource(this.dataSource);
+		Object resource = TransactionSynchronizationManager.getResource(bound(this.dataSource));
 		try {
 			// with the connection of another data source, each statement would commit
 			return resource instanceof ConnectionHolder holder && !holder.getConnection().getAutoCommit();

@@ -1,7 +1,9 @@
 package io.holdfast.lock.support;
 
 import java.lang.reflect.Modifier;
+import java.sql.SQLException;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -14,6 +16,9 @@ import org.springframework.util.ReflectionUtils;
 public final class Failures {
 
 	private static final int DEEPEST = 50;
+
+	/** The first one is that of PostgreSQL. */
+	private static final Set<String> NO_SUCH_COLUMN = Set.of("42703", "42S22");
 
 	private Failures() {
 	}
@@ -57,6 +62,16 @@ public final class Failures {
 	 */
 	public static Throwable root(Throwable failure) {
 		return causes(failure).reduce((outer, cause) -> cause).orElse(failure);
+	}
+
+	/**
+	 * Returns whether a database has rejected a statement because a table lacks a column.
+	 * @param failure the failure
+	 * @return whether PostgreSQL, H2 or MariaDB reports that
+	 */
+	public static boolean lacksColumn(Throwable failure) {
+		return causes(failure).anyMatch((cause) -> cause instanceof SQLException sql && sql.getSQLState() != null
+				&& NO_SUCH_COLUMN.contains(sql.getSQLState()));
 	}
 
 	/**

@@ -6,4 +6,4 @@ CREATE TABLE IF NOT EXISTS ${table} (
 	lock_name VARCHAR(255) NOT NULL,       -- readable name of the lock, shortened
 	token BIGINT NOT NULL,
 	owner VARCHAR(36) NOT NULL
-) /* on PostgreSQL: WITH (fillfactor = 25) */;
+) /* on PostgreSQL: WITH (fillfactor = 25) */ /* on MariaDB: ENGINE = InnoDB */;

@@ -74,7 +74,8 @@ class FencingAutoConfigurationTests {
 	void fencingIsEnabledWithADatabaseAndLogged(CapturedOutput output) {
 		this.runner.run((context) -> {
 			context.getBean(Shop.class).order(42, () -> assertThat(fences(context)).isOne());
-			assertThat(output).contains("Transactions that hold a lock are fenced by the table 'holdfast_fence'");
+			assertThat(output).contains(
+					"Transactions of data source 'dataSource' that hold a lock are fenced by the table 'holdfast_fence'");
 		});
 	}
 

@@ -4,7 +4,7 @@ import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
 
-import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -19,8 +19,10 @@ class H2FencingGuardTests extends JdbcFencingGuardContract {
 	@Test
 	void databaseIsRecognized() {
 		FencingGuard guard = new JdbcFencingGuard(dataSource(), "no_such_table", (hold) -> "1");
-		assertThatExceptionOfType(BadSqlGrammarException.class)
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> guard.advance(TestHold.of("42", 10, "a")))
+			.withMessageContaining("the fence table does not exist")
+			.havingCause()
 			.withMessageContaining("MERGE INTO");
 	}
 

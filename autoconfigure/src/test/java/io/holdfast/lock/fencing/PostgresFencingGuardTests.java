@@ -5,7 +5,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.holdfast.lock.test.server.PostgresServer;
@@ -25,8 +25,10 @@ class PostgresFencingGuardTests extends JdbcFencingGuardContract {
 	@Test
 	void databaseIsRecognized() {
 		FencingGuard guard = new JdbcFencingGuard(dataSource(), "no_such_table", (hold) -> "1");
-		assertThatExceptionOfType(BadSqlGrammarException.class)
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> guard.advance(TestHold.of("42", 10, "a")))
+			.withMessageContaining("the fence table does not exist")
+			.havingCause()
 			.withMessageContaining("ON CONFLICT");
 	}
 

@@ -13,9 +13,10 @@ import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import io.holdfast.lock.support.TransactionAwareDataSources;
 
 /**
  * Provides connections that never take part in the caller's transaction. Each statement
@@ -48,19 +49,10 @@ final class JdbcConnections {
 	private volatile boolean responsive;
 
 	JdbcConnections(DataSource dataSource, int timeoutSeconds) {
-		this.dataSource = ownConnections(dataSource);
+		// with a connection of the caller's, the lock would join its transaction
+		this.dataSource = TransactionAwareDataSources.target(dataSource);
 		this.timeoutSeconds = timeoutSeconds;
 		this.bound = new DelegatingDataSource(this.dataSource);
-	}
-
-	/**
-	 * Unwraps proxies that return the caller's connection: with one, the lock would join
-	 * the caller's transaction.
-	 */
-	private static DataSource ownConnections(DataSource dataSource) {
-		DataSource target = (dataSource instanceof TransactionAwareDataSourceProxy proxy) ? proxy.getTargetDataSource()
-				: null;
-		return (target != null) ? ownConnections(target) : dataSource;
 	}
 
 	/** Returns the source of the connections. */

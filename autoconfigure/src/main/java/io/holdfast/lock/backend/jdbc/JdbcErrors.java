@@ -101,9 +101,15 @@ final class JdbcErrors {
 						.formatted(table, table, Failures.rootMessage(ex), table),
 					ex);
 		}
+		if (Failures.lacksColumn(ex)) {
+			return new LockConfigurationException(
+					"The tables '%s' and '%s_reader' of the backend 'jdbc' differ from the script 'io/holdfast/lock/backend/jdbc/schema.sql' of this library: %s. Add the missing columns, or drop the tables while no lock is held and create them again."
+						.formatted(table, table, Failures.rootMessage(ex)),
+					ex);
+		}
 		if (isRejected(ex)) {
 			return new LockConfigurationException(
-					"The tables '%s' and '%s_reader' of the backend 'jdbc' do not exist or cannot be read. Create them in a migration with the script 'io/holdfast/lock/backend/jdbc/schema.sql' of this library, or set 'distributed-lock.jdbc.initialize-schema=always'."
+					"The tables '%s' and '%s_reader' of the backend 'jdbc' do not exist or cannot be read. Create them in a migration with the script 'io/holdfast/lock/backend/jdbc/schema.sql' of this library, set 'distributed-lock.jdbc.initialize-schema=always', or correct 'distributed-lock.jdbc.table'."
 						.formatted(table, table),
 					ex);
 		}

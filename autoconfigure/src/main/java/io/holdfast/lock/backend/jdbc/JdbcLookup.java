@@ -6,16 +6,19 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.support.MariaDbTables;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -89,10 +92,20 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 		this.connections.single((jdbc) -> jdbc.queryForList(sql.lockRows, Map.of("ids", List.of(""))));
 	}
 
-	/** Fails unless the user has all rights that locks need. */
+	/**
+	 * Fails unless the user has all rights that locks need, and the tables have
+	 * transactions.
+	 */
 	void verifyRights() throws SQLException {
 		for (String probe : this.statements.get().probesOfRights()) {
 			this.connections.single((jdbc) -> jdbc.update(probe, Map.of()));
+		}
+		for (String table : List.of(this.options.table(), this.options.table() + "_reader")) {
+			Optional<String> problem = this.connections
+				.single((jdbc) -> Optional.ofNullable(MariaDbTables.problem(jdbc.getJdbcOperations(), table)));
+			if (problem.isPresent()) {
+				throw new LockConfigurationException("Backend 'jdbc': " + problem.get());
+			}
 		}
 	}
 

@@ -14,11 +14,11 @@ CREATE TABLE IF NOT EXISTS ${table} (
 	waiter VARCHAR(36) DEFAULT '' NOT NULL, -- the first waiter: a release keeps the lock for it
 	waiter_since_us BIGINT DEFAULT 0 NOT NULL, -- since when the first waiter has waited
 	waiter_until_us BIGINT DEFAULT 0 NOT NULL -- releases consider waiters until this time
-) /* on PostgreSQL: WITH (fillfactor = 25) */;
+) /* on PostgreSQL: WITH (fillfactor = 25) */ /* on MariaDB: ENGINE = InnoDB */;
 CREATE TABLE IF NOT EXISTS ${table}_reader (
 	lock_id CHAR(64) NOT NULL,
 	owner VARCHAR(36) NOT NULL,
 	token BIGINT NOT NULL,
 	until_us BIGINT NOT NULL,
 	PRIMARY KEY (lock_id, owner)
-);
+) /* on MariaDB: ENGINE = InnoDB */;

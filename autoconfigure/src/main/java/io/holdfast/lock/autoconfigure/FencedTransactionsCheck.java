@@ -1,0 +1,82 @@
+package io.holdfast.lock.autoconfigure;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
+import org.springframework.transaction.PlatformTransactionManager;
+
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.fencing.Fence;
+import io.holdfast.lock.fencing.TransactionFence;
+
+/**
+ * Reports a fence that no transaction of the application's transaction managers passes,
+ * and fails if a setting asks for it.
+ */
+final class FencedTransactionsCheck implements SmartInitializingSingleton {
+
+	private static final Log logger = LogFactory.getLog(FencedTransactionsCheck.class);
+
+	private final ObjectProvider<Fence> fence;
+
+	private final FencingProperties fencing;
+
+	private final ListableBeanFactory beanFactory;
+
+	FencedTransactionsCheck(ObjectProvider<Fence> fence, FencingProperties fencing, ListableBeanFactory beanFactory) {
+		this.fence = fence;
+		this.fencing = fencing;
+		this.beanFactory = beanFactory;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		if (!(this.fence.getIfAvailable() instanceof TransactionFence transactions)) {
+			return;
+		}
+		Map<String, DataSource> others = new TreeMap<>();
+		boolean fenced = false;
+		for (String name : this.beanFactory.getBeanNamesForType(PlatformTransactionManager.class, true, false)) {
+			DataSource other = otherDataSource(transactions, name);
+			fenced = fenced || other == null;
+			if (other != null) {
+				others.put(name, other);
+			}
+		}
+		if (!fenced && !others.isEmpty()) {
+			report(transactions, others);
+		}
+	}
+
+	/** A transaction manager that does not exist yet may use the fenced data source. */
+	private @Nullable DataSource otherDataSource(TransactionFence transactions, String name) {
+		boolean created = this.beanFactory instanceof SingletonBeanRegistry beans && beans.containsSingleton(name);
+		return created ? transactions.otherDataSource(this.beanFactory.getBean(name, PlatformTransactionManager.class))
+				: null;
+	}
+
+	private void report(TransactionFence transactions, Map<String, DataSource> others) {
+		String requestedBy = this.fencing.requestedBy();
+		StringBuilder uses = new StringBuilder();
+		others.forEach((name, other) -> uses.append(uses.isEmpty() ? "" : ", ")
+			.append("'%s' uses %s".formatted(name, LockDatabase.nameOf(other, this.beanFactory))));
+		String message = "No transaction is fenced%s: the fenced data source is %s, but no transaction manager uses it (%s). Name the data source to which the transactions write in 'distributed-lock.fencing.data-source', or set 'distributed-lock.fencing.enabled=false'."
+			.formatted((requestedBy != null) ? ", although 'distributed-lock.fencing.%s' is set".formatted(requestedBy)
+					: "", LockDatabase.nameOf(transactions.dataSource(), this.beanFactory), uses);
+		if (requestedBy != null) {
+			throw new LockConfigurationException(message);
+		}
+		logger.warn(message);
+	}
+
+}
