@@ -179,11 +179,10 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		}
 	}
 
-	private void granted(AcquireResult.Acquired acquired, long sentAt) {
-		StoreLease lease = StoreLease.of(this.context, this.request, acquired.grant(), sentAt,
-				this.attempts.made() > 1);
+	private void granted(AcquireResult.Acquired result, long sentAt) {
+		StoreLease lease = StoreLease.of(this.context, this.request, result.grant(), sentAt, this.attempts.made() > 1);
 		if (lease.validUntil() <= lease.grantedAt) {
-			onIndeterminate(StoreResponses.longerThan(acquired.grant().lease()));
+			onIndeterminate(StoreResponses.longerThan(result.grant().lease()));
 			return;
 		}
 		startHold(lease, lease.grantedAt);
@@ -240,12 +239,16 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	private void timedOut() {
 		LockException storeFailure = this.attempts.storeFailure();
-		if (storeFailure != null) {
-			giveUp(AcquireOutcome.ERROR, storeFailure);
-			return;
+		if (this.attempts.wasInterrupted()) {
+			cancel();
 		}
-		giveUp(this.ifRefused.outcome(),
-				AcquisitionFailures.refusal(this.request, isHolderLeaving(), this.attempts.made(), elapsed()));
+		else if (storeFailure != null) {
+			giveUp(AcquireOutcome.ERROR, storeFailure);
+		}
+		else {
+			giveUp(this.ifRefused.outcome(),
+					AcquisitionFailures.refusal(this.request, isHolderLeaving(), this.attempts.made(), elapsed()));
+		}
 	}
 
 	/** Cancels the acquisition on behalf of the caller. */

@@ -12,6 +12,7 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 /**
@@ -125,6 +126,12 @@ final class Attempts {
 		this.acquisition.lastUnknown = tellsNothing ? before : cause;
 		end();
 		return this.unknown++;
+	}
+
+	/** Whether the latest attempt failed because its thread was interrupted. */
+	boolean wasInterrupted() {
+		Throwable unknown = this.acquisition.lastUnknown;
+		return unknown != null && Failures.causes(unknown).anyMatch(InterruptedException.class::isInstance);
 	}
 
 	/**

@@ -113,12 +113,12 @@ final class HoldRegistry {
 
 	private void announceWait(Duration timeout) {
 		List<String> inUse = held().stream()
-			.filter(Lease::inUse)
+			.filter((lease) -> lease.inUse() && lease.delaysClosing())
 			.map((lease) -> lease.request().lock().toString())
 			.sorted()
 			.toList();
 		if (!inUse.isEmpty()) {
-			logger.info("Closing waits up to %s for %s locks that are in use: %s".formatted(DurationText.of(timeout),
+			logger.info("Closing waits up to %s for locks that are in use (%s): %s".formatted(DurationText.of(timeout),
 					inUse.size(), String.join(", ", inUse.subList(0, Math.min(inUse.size(), MAX_LOGGED)))));
 		}
 	}

@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
@@ -235,9 +236,15 @@ final class Lease extends LossState {
 		return observer().isReported();
 	}
 
-	/** Whether a closing engine waits for the body or the sending of the release. */
+	/** Whether a closing engine waits; the body cannot end if it closes the engine. */
 	boolean delaysClosing() {
-		return !this.lingering && !lost();
+		return !this.lingering && !lost() && !(inUse() && thread() == Thread.currentThread());
+	}
+
+	/** Returns the thread to which the hold is bound now, or {@code null}. */
+	@Nullable Thread thread() {
+		LockContext.Binding binding = this.store.binding;
+		return (binding != null) ? binding.threadIfAny(HeldLocks.of(this)) : null;
 	}
 
 	/**

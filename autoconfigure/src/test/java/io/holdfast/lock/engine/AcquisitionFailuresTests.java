@@ -81,6 +81,16 @@ class AcquisitionFailuresTests {
 			.hasCause(reason);
 	}
 
+	/** A pool reports it in this way, and then nothing was asked. */
+	@Test
+	void interruptedAttemptIsNoFailureOfTheStore() {
+		this.backend.acquires.add((claim) -> CompletableFuture.completedFuture(new AcquireResult.Indeterminate(
+				new IllegalStateException("no connection", new InterruptedException()))));
+		failure(this.fixture.acquire(request().waitTime(Duration.ZERO))).isInstanceOf(LockNotAcquiredException.class)
+			.hasMessageContaining("the caller was interrupted or cancelled");
+		this.fixture.assertNothingLeft();
+	}
+
 	@Test
 	void messageNamesThePendingReleaseOfThisJvm() {
 		this.backend.releases.add((grant) -> new CompletableFuture<>());
