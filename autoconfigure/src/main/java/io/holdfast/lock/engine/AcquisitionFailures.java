@@ -82,7 +82,7 @@ final class AcquisitionFailures {
 	static LockException stopping(ResolvedRequest request, long waitedNanos) {
 		return new LockNotAcquiredException(request.lock(), request.backend().name(), request.waited(waitedNanos),
 				LockNotAcquiredException.Reason.STOPPING,
-				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call on another instance."
+				"Lock '%s' was not acquired: the application is stopping (%s). Repeat the call on another instance. Work that belongs to the shutdown can lock in a listener for ContextClosedEvent."
 					.formatted(request.lock(), request));
 	}
 
