@@ -12,8 +12,8 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
-import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.support.Failures;
 
 /**
  * The attempts of one acquisition at the store: what they may have left there, and why

@@ -291,8 +291,9 @@ final class Lease extends LossState {
 		return new FencingToken(this.token);
 	}
 
-	String backendName() {
-		return request().backend().name();
+	@Override
+	@Nullable Throwable renewalFailure() {
+		return this.store.schedule.failure;
 	}
 
 }

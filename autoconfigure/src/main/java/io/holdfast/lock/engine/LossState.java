@@ -16,6 +16,7 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Failures;
 
 /**
  * Whether a lease is lost: its cause, and the listeners to notify. A lease is lost once.
@@ -44,8 +45,15 @@ abstract class LossState {
 
 	abstract Grant grant();
 
+	/** Returns why the last renewal failed, or {@code null} if none has. */
+	abstract @Nullable Throwable renewalFailure();
+
 	ResolvedRequest request() {
 		return this.request;
+	}
+
+	String backendName() {
+		return this.request.backend().name();
 	}
 
 	/** Returns the observer of the hold, which is notified of its loss, too. */
@@ -59,7 +67,7 @@ abstract class LossState {
 
 	/** Declares the loss. The caller holds the lease's lock. */
 	void declare(LossCause cause) {
-		this.event = new LockLostEvent(this.request.lock(), this.request.backend().name(), token(), cause);
+		this.event = new LockLostEvent(this.request.lock(), backendName(), token(), cause);
 	}
 
 	/**
@@ -115,8 +123,9 @@ abstract class LossState {
 	private String message(LockLostEvent lost) {
 		String why = switch (lost.cause()) {
 			case REFUSED -> "the store reports that this holder no longer owns the lease";
-			case EXPIRED -> this.request.renew() ? "its validity expired before a renewal extended it"
-					: "its lease expired and is not renewed";
+			case EXPIRED ->
+				this.request.renew() ? "its validity expired before a renewal extended it" + renewalProblem()
+						: "its lease expired and is not renewed";
 			case REVOKED -> "the store revoked the lease";
 			case MAX_HOLD -> "it was held for longer than its maxHold of " + maxHold();
 			case SHUTDOWN -> "the application is stopping and its body did not complete in time";
@@ -124,6 +133,11 @@ abstract class LossState {
 		};
 		return "Lock '%s' was lost: %s (%s, token %s, owner %s).".formatted(this.request.lock(), why, this.request,
 				token(), grant().claim().owner());
+	}
+
+	private String renewalProblem() {
+		Throwable failure = renewalFailure();
+		return (failure != null) ? "; the last one failed: " + Failures.rootMessage(failure) : "";
 	}
 
 	private String maxHold() {

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.LossCause;
 
 /**
@@ -42,6 +44,9 @@ final class RenewalSchedule {
 	CompletableFuture<Void> renewal = NONE;
 
 	private volatile long renewalDue;
+
+	/** Why the last renewal failed, or {@code null} if it has not. */
+	volatile @Nullable Throwable failure;
 
 	RenewalSchedule(StoreLease lease) {
 		this.lease = lease;

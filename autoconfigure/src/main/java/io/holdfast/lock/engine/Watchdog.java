@@ -203,6 +203,7 @@ final class Watchdog {
 		StoreLease lease = schedule.lease;
 		RenewalOutcome outcome;
 		if (answer instanceof RenewResult.Renewed renewed) {
+			schedule.failure = null;
 			lease.extended(sentAt, renewed.lease());
 			replan(schedule, sentAt + schedule.interval());
 			outcome = RenewalOutcome.RENEWED;
@@ -212,6 +213,7 @@ final class Watchdog {
 			outcome = RenewalOutcome.REFUSED;
 		}
 		else {
+			schedule.failure = ((RenewResult.Indeterminate) answer).cause();
 			replan(schedule, this.time.nanos() + schedule.interval() / RETRIES_PER_RENEWAL);
 			outcome = RenewalOutcome.INDETERMINATE;
 		}

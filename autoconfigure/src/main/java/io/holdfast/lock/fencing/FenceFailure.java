@@ -45,7 +45,7 @@ final class FenceFailure {
 		}
 		if (failure instanceof BadSqlGrammarException) {
 			return new InvalidDataAccessResourceUsageException(
-					"%s: the fence table does not exist in the database of this transaction, or differs from the script 'io/holdfast/lock/fencing/schema.sql' of this library. This transaction is not fenced and is rolled back. If a DataSource routes to several databases, create the table in each of them. The database reports: %s"
+					"%s: the fence table cannot be used in the database of this transaction (%s). This transaction is not fenced and is rolled back. Create the table with the script 'io/holdfast/lock/fencing/schema.sql' of this library, in each database to which a DataSource routes, and grant SELECT, INSERT and UPDATE on it."
 						.formatted(entry, Failures.rootMessage(failure)),
 					failure);
 		}

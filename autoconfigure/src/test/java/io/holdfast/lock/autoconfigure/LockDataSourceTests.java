@@ -110,7 +110,7 @@ class LockDataSourceTests {
 			context.getBean(JdbcTemplate.class).execute("DROP TABLE holdfast_fence");
 			assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 				.isThrownBy(() -> context.getBean(Shop.class).fencesDuring())
-				.withMessageContaining("the fence table does not exist in the database of this transaction");
+				.withMessageContaining("the fence table cannot be used in the database of this transaction");
 		});
 	}
 

@@ -182,6 +182,8 @@ class HoldTests {
 		this.time.advance(Duration.ofMillis(1));
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.EXPIRED);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeld)
+			.withMessageContaining("before a renewal extended it; the last one failed: TimeoutException: No response");
 		handle.close();
 		assertThat(this.backend.calls).as("what may still stand is released").endsWith("release stock:42");
 	}

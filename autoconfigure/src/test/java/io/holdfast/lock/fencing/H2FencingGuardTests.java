@@ -21,7 +21,7 @@ class H2FencingGuardTests extends JdbcFencingGuardContract {
 		FencingGuard guard = new JdbcFencingGuard(dataSource(), "no_such_table", (hold) -> "1");
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> guard.advance(TestHold.of("42", 10, "a")))
-			.withMessageContaining("the fence table does not exist")
+			.withMessageContaining("the fence table cannot be used")
 			.havingCause()
 			.withMessageContaining("MERGE INTO");
 	}

@@ -27,7 +27,7 @@ class MariaDbFencingGuardTests extends JdbcFencingGuardContract {
 		FencingGuard guard = new JdbcFencingGuard(dataSource(), "no_such_table", (hold) -> "1");
 		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
 			.isThrownBy(() -> guard.advance(TestHold.of("42", 10, "a")))
-			.withMessageContaining("the fence table does not exist")
+			.withMessageContaining("the fence table cannot be used")
 			.havingCause()
 			.withMessageContaining("ON DUPLICATE KEY");
 	}

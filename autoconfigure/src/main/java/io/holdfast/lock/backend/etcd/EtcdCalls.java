@@ -225,7 +225,7 @@ final class EtcdCalls {
 		private static final long serialVersionUID = 1L;
 
 		EpochPassedException() {
-			super("The session started a new epoch after this attempt was sent");
+			super("This attempt was rejected, because an unanswered one of the same etcd session was withdrawn after it had been sent");
 		}
 
 	}
