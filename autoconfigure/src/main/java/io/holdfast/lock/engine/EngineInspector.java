@@ -11,6 +11,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.HeldLock;
+import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockForceReleasedEvent;
 import io.holdfast.lock.LockInspector;
 import io.holdfast.lock.LockName;
@@ -62,9 +63,14 @@ public final class EngineInspector implements LockInspector {
 	private static HeldLock describe(Lease lease, long now, int waiters) {
 		ResolvedRequest request = lease.request();
 		return new HeldLock(request.lock(), lease.backendName(), request.mode(), request.fair(), lease.token(),
-				lease.grant().claim().owner().value(), nameOf(lease.thread()),
+				lease.grant().claim().owner().value(), nameOf(thread(lease)),
 				Duration.ofNanos(Math.max(0, now - lease.acquiredAt())), lease.remainingValidity(),
 				lease.inUse() && lease.isReported(), waiters);
+	}
+
+	private static @Nullable Thread thread(Lease lease) {
+		LockContext.Binding binding = lease.store.binding;
+		return (binding != null) ? binding.threadIfAny(HeldLocks.of(lease)) : null;
 	}
 
 	private static @Nullable String nameOf(@Nullable Thread thread) {

@@ -113,7 +113,7 @@ final class HoldRegistry {
 
 	private void announceWait(Duration timeout) {
 		List<String> inUse = held().stream()
-			.filter((lease) -> lease.inUse() && lease.delaysClosing())
+			.filter(Lease::inUse)
 			.map((lease) -> lease.request().lock().toString())
 			.sorted()
 			.toList();

@@ -7,7 +7,6 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
@@ -236,15 +235,9 @@ final class Lease extends LossState {
 		return observer().isReported();
 	}
 
-	/** Whether a closing engine waits; the body cannot end if it closes the engine. */
+	/** Whether a closing engine waits for the body or the sending of the release. */
 	boolean delaysClosing() {
-		return !this.lingering && !lost() && !(inUse() && thread() == Thread.currentThread());
-	}
-
-	/** Returns the thread to which the hold is bound now, or {@code null}. */
-	@Nullable Thread thread() {
-		LockContext.Binding binding = this.store.binding;
-		return (binding != null) ? binding.threadIfAny(HeldLocks.of(this)) : null;
+		return !this.lingering && !lost();
 	}
 
 	/**

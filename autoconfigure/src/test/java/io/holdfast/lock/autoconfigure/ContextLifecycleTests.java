@@ -193,8 +193,7 @@ class ContextLifecycleTests {
 	@Test
 	void closeLogsTheLocksItWaitsFor(CapturedOutput output) {
 		this.runner.withPropertyValues("distributed-lock.shutdown-timeout=50ms").run((context) -> {
-			LockOperations locks = context.getBean(LockOperations.class);
-			CompletableFuture.runAsync(() -> locks.acquire(STOCK)).join();
+			context.getBean(LockOperations.class).acquire(STOCK);
 			context.close();
 			assertThat(output).contains("Closing waits up to 50ms for locks that are in use (1): stock:42");
 		});

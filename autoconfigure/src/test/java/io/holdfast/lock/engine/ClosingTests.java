@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
@@ -53,20 +52,6 @@ class ClosingTests {
 		this.engine.acquire(request().build()).close();
 		this.closed.join();
 		assertThat(this.backend.calls).endsWith("release stock:42", "threads and clients close");
-	}
-
-	/** It cannot end while it waits, for example after a failed startup. */
-	@Test
-	void closeDoesNotAwaitAHoldOfItsOwnThread() {
-		try (LockEngine own = new LockEngine(new LockBackends(List.of(this.backend), "fake"), EngineSettings.DEFAULTS,
-				TransactionBoundary.NONE, LockObserver.all(List.of()), this.time, Runnable::run, () -> {
-				})) {
-			LockHandle hold = own.acquire(request().build());
-			own.close();
-			assertThat(hold.isHeld()).isFalse();
-			assertThat(this.backend.owners).isEmpty();
-			hold.close();
-		}
 	}
 
 	/** A store that is silent for a moment would keep the lock for its whole lease. */
