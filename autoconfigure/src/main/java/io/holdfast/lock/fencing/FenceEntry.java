@@ -28,9 +28,12 @@ record FenceEntry(String id, LockName lock, String backend, long token, String o
 				hold.mode() == LockMode.SHARED, () -> ManagedHold.diagnosis(hold));
 	}
 
-	/** Returns an entry for the same fence before any holder has passed it. */
+	/**
+	 * Returns an entry for the same fence before any holder has passed it. To some
+	 * databases, an empty text would be NULL.
+	 */
 	FenceEntry withoutHolder() {
-		return new FenceEntry(this.id, this.lock, this.backend, 0, "", this.shared, this.diagnosis);
+		return new FenceEntry(this.id, this.lock, this.backend, 0, "-", this.shared, this.diagnosis);
 	}
 
 	/**

@@ -22,6 +22,12 @@ final class JdbcErrors {
 
 	private static final String READ_ONLY = "25006";
 
+	private static final String DUPLICATE = "23505";
+
+	private static final String VIOLATION_IN_MARIADB = "23000";
+
+	private static final int DUPLICATE_IN_MARIADB = 1062;
+
 	private static final String FORBIDDEN = "42501";
 
 	private static final String FORBIDDEN_IN_H2 = "90096";
@@ -39,7 +45,9 @@ final class JdbcErrors {
 
 	/** Whether a concurrent transaction has inserted the same row. */
 	static boolean isDuplicate(SQLException ex) {
-		return hasClass(ex, "23");
+		return Failures.causes(ex)
+			.anyMatch((cause) -> cause instanceof SQLException sql && (DUPLICATE.equals(sql.getSQLState())
+					|| (VIOLATION_IN_MARIADB.equals(sql.getSQLState()) && sql.getErrorCode() == DUPLICATE_IN_MARIADB)));
 	}
 
 	/**

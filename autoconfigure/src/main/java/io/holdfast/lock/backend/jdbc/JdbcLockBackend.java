@@ -94,7 +94,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	public void verify() {
 		try {
 			this.lookup.verify();
-			this.lookup.verifyRights();
+			this.lookup.verifyUse();
 		}
 		catch (SQLException ex) {
 			throw JdbcErrors.unreachable(ex, this.options.table());

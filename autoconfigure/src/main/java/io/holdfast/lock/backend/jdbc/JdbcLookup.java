@@ -31,6 +31,8 @@ import io.holdfast.lock.support.Stages;
  */
 record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcLockOptions options) {
 
+	private static final String EMPTY_TEXT = "SELECT CASE WHEN '' = '' THEN 1 ELSE 0 END";
+
 	/** The database knows the first waiter only, so it tells nothing about waiters. */
 	CompletionStage<LockState> find(LockName lock) {
 		try {
@@ -93,10 +95,14 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 	}
 
 	/**
-	 * Fails unless the user has all rights that locks need, and the tables have
-	 * transactions.
+	 * Fails unless the user has all rights that locks need, the tables have transactions,
+	 * and an empty text is one.
 	 */
-	void verifyRights() throws SQLException {
+	void verifyUse() throws SQLException {
+		if (this.connections.single((jdbc) -> jdbc.queryForList(EMPTY_TEXT, Map.of(), Integer.class)).contains(0)) {
+			throw new LockConfigurationException(
+					"Backend 'jdbc': the database treats an empty text as NULL, as H2 with MODE=Oracle and MariaDB with the sql_mode EMPTY_STRING_IS_NULL do. Choose another mode for the connections of this DataSource.");
+		}
 		for (String probe : this.statements.get().probesOfRights()) {
 			this.connections.single((jdbc) -> jdbc.update(probe, Map.of()));
 		}

@@ -65,6 +65,18 @@ class MariaDbSettingsTests {
 	}
 
 	@Test
+	void emptyTextThatIsNullIsRejected() {
+		try (HikariDataSource usual = pool("SET sql_mode = ''");
+				HikariDataSource pool = pool("SET sql_mode = 'STRICT_TRANS_TABLES,EMPTY_STRING_IS_NULL'")) {
+			JdbcContract.createTables(usual);
+			JdbcLockBackend store = JdbcContract.backend(pool);
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(store::verify)
+				.withMessageContaining("treats an empty text as NULL");
+			store.close();
+		}
+	}
+
+	@Test
 	void tablesWithoutTransactionsAreRejected() {
 		try (HikariDataSource pool = pool("SET default_storage_engine = 'Aria'")) {
 			JdbcTemplate jdbc = new JdbcTemplate(pool);
