@@ -3,6 +3,7 @@ package io.holdfast.lock.interceptor;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
@@ -15,6 +16,7 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 import io.holdfast.lock.DistributedLock;
@@ -67,8 +69,12 @@ final class LockAnnotations {
 	 */
 	static List<MergedAnnotation<DistributedLock>> rivals(Method method, Class<?> targetClass) {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		List<MergedAnnotation<DistributedLock>> all = all(specific);
-		all = all.isEmpty() ? all(method) : all;
+		List<MergedAnnotation<DistributedLock>> all = new ArrayList<>(all(specific));
+		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
+			Method declared = ClassUtils.getMethodIfAvailable(type, specific.getName(), specific.getParameterTypes());
+			// the method may be inherited from a class that does not implement it
+			all.addAll((declared != null) ? all(declared) : List.of());
+		}
 		all = all.isEmpty() ? all(targetClass) : all;
 		for (MergedAnnotation<DistributedLock> other : all) {
 			MergedAnnotation<DistributedLock> first = all.get(0);

@@ -11,6 +11,7 @@ import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockHandle;
 
 import static io.holdfast.lock.interceptor.LocalLocks.plainRunner;
+import static io.holdfast.lock.interceptor.RefusedBeans.failure;
 import static io.holdfast.lock.interceptor.RefusedBeans.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,6 +39,14 @@ class SeveralAnnotationsTests {
 	@Test
 	void unrelatedInterfaces() {
 		refused(TwoInterfaces.class, "@StockLock on Stocks.call() and @BookingLock on Bookings.call()");
+	}
+
+	/** The class does not declare the method of the interface, but inherits it. */
+	@Test
+	void unrelatedSuperclassAndInterface() {
+		plainRunner().withBean(Inheriting.class)
+			.run((context) -> assertThat(failure(context)).hasMessageContaining(
+					"@StockLock on Unrelated.call() and @BookingLock on Bookings.call(), of which only one would apply"));
 	}
 
 	@Test
@@ -135,6 +144,19 @@ class SeveralAnnotationsTests {
 		public String call(long id, LockHandle handle) {
 			return handle.lock().toString();
 		}
+
+	}
+
+	static class Unrelated {
+
+		@StockLock("#id")
+		public String call(long id, LockHandle handle) {
+			return handle.lock().toString();
+		}
+
+	}
+
+	static class Inheriting extends Unrelated implements Bookings {
 
 	}
 
