@@ -70,7 +70,7 @@ record FenceTable(FencingProperties fencing, DataSource dataSource, Supplier<Str
 	}
 
 	private void requireTransactions() {
-		String problem = MariaDbTables.problem(new JdbcTemplate(this.dataSource), this.fencing.table());
+		String problem = MariaDbTables.problem(new JdbcTemplate(this.dataSource), this.fencing.table(), "lock_id");
 		if (problem != null) {
 			throw new UnusableException(problem, null);
 		}

@@ -20,6 +20,12 @@ enum JdbcDialect {
 	 */
 	MARIADB("TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))");
 
+	/**
+	 * Has a commit wait for the disk in a database whose commits do not. It would
+	 * otherwise forget the lease in a crash, and grant the lock again.
+	 */
+	private static final String DURABLE = "(current_setting('synchronous_commit') <> 'off' OR set_config('synchronous_commit', 'local', true) <> '')";
+
 	private final String now;
 
 	JdbcDialect(String now) {
@@ -40,11 +46,16 @@ enum JdbcDialect {
 	 * Returns a true condition that limits how long its statement waits for a locked row,
 	 * or an empty string. PostgreSQL evaluates it for a row before it locks that row. The
 	 * limit also applies to later statements of the transaction. No thread is then needed
-	 * to cancel statements from outside. A join with the function would double the cost
-	 * of a short statement.
+	 * to cancel statements from outside. The lease is also made durable. A join with the
+	 * function would double the cost of a short statement.
 	 */
 	String lockTimeout(int seconds) {
-		return (this == POSTGRESQL) ? setting("lock_timeout", seconds) : "";
+		return (this == POSTGRESQL) ? setting("lock_timeout", seconds) + " AND " + DURABLE : "";
+	}
+
+	/** Returns a true condition that makes the lease of a statement durable. */
+	String durable() {
+		return (this == POSTGRESQL) ? DURABLE : "TRUE";
 	}
 
 	/**

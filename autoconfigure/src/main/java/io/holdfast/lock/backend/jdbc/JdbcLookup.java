@@ -91,7 +91,7 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 	void verify() throws SQLException {
 		JdbcStatements sql = this.statements.get();
 		this.connections.single((jdbc) -> jdbc.queryForList(sql.probe, Map.of()));
-		this.connections.single((jdbc) -> jdbc.queryForList(sql.lockRows, Map.of("ids", List.of(""))));
+		this.connections.together((jdbc) -> jdbc.queryForList(sql.lockRows, Map.of("ids", List.of(""))));
 	}
 
 	/**
@@ -106,12 +106,15 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 		for (String probe : this.statements.get().probesOfRights()) {
 			this.connections.single((jdbc) -> jdbc.update(probe, Map.of()));
 		}
-		for (String table : List.of(this.options.table(), this.options.table() + "_reader")) {
-			Optional<String> problem = this.connections
-				.single((jdbc) -> Optional.ofNullable(MariaDbTables.problem(jdbc.getJdbcOperations(), table)));
-			if (problem.isPresent()) {
-				throw new LockConfigurationException("Backend 'jdbc': " + problem.get());
-			}
+		requireUsable(this.options.table(), "lock_id");
+		requireUsable(this.options.table() + "_reader", "lock_id,owner");
+	}
+
+	private void requireUsable(String table, String key) throws SQLException {
+		Optional<String> problem = this.connections
+			.single((jdbc) -> Optional.ofNullable(MariaDbTables.problem(jdbc.getJdbcOperations(), table, key)));
+		if (problem.isPresent()) {
+			throw new LockConfigurationException("Backend 'jdbc': " + problem.get());
 		}
 	}
 

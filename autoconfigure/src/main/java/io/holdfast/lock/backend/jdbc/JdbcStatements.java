@@ -132,6 +132,7 @@ final class JdbcStatements {
 			.replace("${andTransactionTimeouts}", this.dialect.andTransactionTimeouts(this.timeoutSeconds))
 			.replace("${andLockTimeout}", lockTimeout.isEmpty() ? "" : "AND " + lockTimeout)
 			.replace("${lockTimeout}", lockTimeout)
+			.replace("${durable}", this.dialect.durable())
 			.replace("${channel}", ReleaseNotifications.CHANNEL)
 			.replace("${wanted}", ReleaseNotifications.WANTED);
 	}

@@ -2,7 +2,7 @@
 -- transaction has locked, and returns the renewed leases.
 WITH own AS (
 	SELECT lock_id FROM ${table}
-	WHERE lock_id IN (:ids) AND (lock_id, owner, token) IN (:own) AND until_us > ${now}
+	WHERE lock_id IN (:ids) AND (lock_id, owner, token) IN (:own) AND until_us > ${now} AND (SELECT ${durable})
 	FOR UPDATE SKIP LOCKED
 )
 UPDATE ${table} AS l SET until_us = ${now} + :lease FROM own WHERE l.lock_id = own.lock_id

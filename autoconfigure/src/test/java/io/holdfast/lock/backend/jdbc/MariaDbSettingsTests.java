@@ -100,6 +100,26 @@ class MariaDbSettingsTests {
 		}
 	}
 
+	@Test
+	void tablesWithoutTheirUniqueKeyAreRejected() {
+		try (HikariDataSource pool = pool("SET sql_mode = ''")) {
+			JdbcContract.createTables(pool);
+			JdbcTemplate jdbc = new JdbcTemplate(pool);
+			jdbc.execute("CREATE TABLE without_key AS SELECT * FROM holdfast_lock");
+			jdbc.execute("CREATE TABLE without_key_reader AS SELECT * FROM holdfast_lock_reader");
+			JdbcLockBackend store = new JdbcLockBackend(pool,
+					new JdbcLockOptions("test", "without_key", JdbcContract.RESPONSE_TIMEOUT, true));
+			for (String addKey : List.of("ALTER TABLE without_key ADD PRIMARY KEY (lock_id)",
+					"ALTER TABLE without_key_reader ADD UNIQUE (owner, lock_id)")) {
+				assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(store::verify)
+					.withMessageContaining("has no unique key (lock_id");
+				jdbc.execute(addKey);
+			}
+			store.verify();
+			store.close();
+		}
+	}
+
 	private Claim claim(LockMode mode) {
 		return new Claim(this.lock, OwnerId.random(), mode, Duration.ofSeconds(20), false, Duration.ZERO, false);
 	}
