@@ -120,9 +120,8 @@ class LockDataSourceTests {
 		new JdbcTemplate(database).execute(
 				"CREATE TABLE holdfast_fence (lock_id CHAR(64) PRIMARY KEY, lock_name VARCHAR(255), token BIGINT)");
 		this.runner.withBean("orders", DataSource.class, () -> database)
-			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("OWNER"));
-		this.runner.withBean("orders", DataSource.class, () -> database)
 			.run((context) -> assertThat(context.getStartupFailure())
+				.satisfies((failure) -> assertThat(failure).rootCause().hasMessageContaining("OWNER"))
 				.hasStackTraceContaining("the table 'holdfast_fence' in data source 'orders' differs from the script"));
 	}
 

@@ -1,8 +1,6 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
@@ -13,16 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.holdfast.lock.LockConfigurationException;
-import io.holdfast.lock.LockMode;
-import io.holdfast.lock.LockName;
-import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.Claim;
-import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.OwnerId;
-import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.test.server.MariaDbServer;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -31,8 +21,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class MariaDbSettingsTests {
 
 	private static final MariaDbServer SERVER = MariaDbServer.started();
-
-	private final LockName lock = LockName.of("stock", UUID.randomUUID());
 
 	@AfterAll
 	static void stop() {
@@ -44,23 +32,7 @@ class MariaDbSettingsTests {
 	@ValueSource(strings = { "SIMULTANEOUS_ASSIGNMENT", "ORACLE", "ANSI", "TRADITIONAL", "MSSQL", "" })
 	void locksExcludeEachOtherInEverySqlMode(String mode) throws Exception {
 		try (HikariDataSource pool = pool("SET sql_mode = '" + mode + "'")) {
-			JdbcContract.createTables(pool);
-			JdbcLockBackend store = JdbcContract.backend(pool);
-			long last = 0;
-			for (int i = 0; i < 3; i++) {
-				Claim claim = claim(LockMode.EXCLUSIVE);
-				Grant grant = ((AcquireResult.Acquired) ask(store, claim)).grant();
-				assertThat(grant.storeToken()).isGreaterThan(last);
-				last = grant.storeToken();
-				assertThat(ask(store, claim)).isInstanceOf(AcquireResult.Acquired.class);
-				assertThat(ask(store, claim(LockMode.EXCLUSIVE))).isInstanceOf(AcquireResult.Contended.class);
-				assertThat(ask(store, claim(LockMode.SHARED))).isInstanceOf(AcquireResult.Contended.class);
-				assertThat(store.release(grant).toCompletableFuture().get()).isInstanceOf(ReleaseResult.Released.class);
-			}
-			Grant reader = ((AcquireResult.Acquired) ask(store, claim(LockMode.SHARED))).grant();
-			assertThat(ask(store, claim(LockMode.EXCLUSIVE))).isInstanceOf(AcquireResult.Contended.class);
-			store.release(reader);
-			store.close();
+			LocksUnderSettings.assertExcludeEachOther(pool);
 		}
 	}
 
@@ -118,14 +90,6 @@ class MariaDbSettingsTests {
 			store.verify();
 			store.close();
 		}
-	}
-
-	private Claim claim(LockMode mode) {
-		return new Claim(this.lock, OwnerId.random(), mode, Duration.ofSeconds(20), false, Duration.ZERO, false);
-	}
-
-	private static AcquireResult ask(JdbcLockBackend store, Claim claim) throws Exception {
-		return store.tryAcquire(claim).toCompletableFuture().get();
 	}
 
 	private static HikariDataSource pool(String initialization) {

@@ -1,8 +1,5 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.time.Duration;
-import java.util.List;
-
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -14,13 +11,13 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.spi.AcquireResult;
-import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.PostgresServer;
 
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -50,14 +47,11 @@ class PostgresDurabilityTests {
 			JdbcClient client = JdbcClient.create(admin);
 			int flushed = 0;
 			for (int i = 0; i < 20; i++) {
-				Claim claim = new Claim(LockName.of("stock", i), OwnerId.random(), mode, Duration.ofSeconds(20), false,
-						Duration.ZERO, false);
-				Grant grant = ((AcquireResult.Acquired) store.tryAcquire(claim).toCompletableFuture().get()).grant();
+				Grant grant = granted(store, LocksUnderSettings.claim(LockName.of("stock", i), mode));
 				flushed += isFlushed(client) ? 1 : 0;
-				assertThat(store.renew(List.of(grant)).toCompletableFuture().get())
-					.hasOnlyElementsOfType(RenewResult.Renewed.class);
+				assertThat(renewed(store, grant)).isInstanceOf(RenewResult.Renewed.class);
 				flushed += isFlushed(client) ? 1 : 0;
-				store.release(grant).toCompletableFuture().get();
+				released(store, grant);
 			}
 			assertThat(flushed).as("grants and renewals on the disk").isGreaterThan(35);
 			store.close();
