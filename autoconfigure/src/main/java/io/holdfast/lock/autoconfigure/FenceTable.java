@@ -1,6 +1,5 @@
 package io.holdfast.lock.autoconfigure;
 
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -52,7 +51,7 @@ record FenceTable(FencingProperties fencing, DataSource dataSource, Supplier<Str
 						JdbcFencingGuard.schema(this.fencing.table()), "distributed-lock.fencing.initialize-schema",
 						verify);
 				verify.run();
-				requireTransactions();
+				requireExclusiveRows();
 			});
 		}
 		catch (BadSqlGrammarException ex) {
@@ -69,7 +68,7 @@ record FenceTable(FencingProperties fencing, DataSource dataSource, Supplier<Str
 		}
 	}
 
-	private void requireTransactions() {
+	private void requireExclusiveRows() {
 		String problem = MariaDbTables.problem(new JdbcTemplate(this.dataSource), this.fencing.table(), "lock_id");
 		if (problem != null) {
 			throw new UnusableException(problem, null);
@@ -77,7 +76,7 @@ record FenceTable(FencingProperties fencing, DataSource dataSource, Supplier<Str
 	}
 
 	private void requireUsable(RuntimeException ex) {
-		if (isDenied(ex)) {
+		if (Failures.hasSqlState(ex, DENIALS)) {
 			throw new UnusableException(
 					"the user of data source %s may not read and write the table '%s' (%s). Grant it SELECT, INSERT and UPDATE."
 						.formatted(this.name.get(), this.fencing.table(), Failures.rootMessage(ex)),
@@ -89,12 +88,6 @@ record FenceTable(FencingProperties fencing, DataSource dataSource, Supplier<Str
 						.formatted(this.fencing.table(), this.name.get(), Failures.rootMessage(ex)),
 					ex);
 		}
-	}
-
-	/** Whether the database has the table, but does not let this user change it. */
-	private static boolean isDenied(Throwable failure) {
-		return Failures.causes(failure)
-			.anyMatch((cause) -> cause instanceof SQLException sql && DENIALS.contains(sql.getSQLState()));
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.holdfast.lock.autoconfigure;
 
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
@@ -12,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.transaction.PlatformTransactionManager;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -44,32 +44,32 @@ final class FencedTransactionsCheck implements SmartInitializingSingleton {
 		if (!(this.fence.getIfAvailable() instanceof TransactionFence transactions)) {
 			return;
 		}
+		String[] managers = this.beanFactory.getBeanNamesForType(PlatformTransactionManager.class, true, false);
 		Map<String, DataSource> others = new TreeMap<>();
-		boolean fenced = false;
-		for (String name : this.beanFactory.getBeanNamesForType(PlatformTransactionManager.class, true, false)) {
+		for (String name : managers) {
 			DataSource other = otherDataSource(transactions, name);
-			fenced = fenced || other == null;
 			if (other != null) {
 				others.put(name, other);
 			}
 		}
-		if (!fenced && !others.isEmpty()) {
+		if (managers.length > 0 && others.size() == managers.length) {
 			report(transactions, others);
 		}
 	}
 
 	/** A transaction manager that does not exist yet may use the fenced data source. */
 	private @Nullable DataSource otherDataSource(TransactionFence transactions, String name) {
-		boolean created = this.beanFactory instanceof SingletonBeanRegistry beans && beans.containsSingleton(name);
-		return created ? transactions.otherDataSource(this.beanFactory.getBean(name, PlatformTransactionManager.class))
-				: null;
+		return LockDatabase.isCreated(this.beanFactory, name)
+				? transactions.otherDataSource(this.beanFactory.getBean(name, PlatformTransactionManager.class)) : null;
 	}
 
 	private void report(TransactionFence transactions, Map<String, DataSource> others) {
 		String requestedBy = this.fencing.requestedBy();
-		StringBuilder uses = new StringBuilder();
-		others.forEach((name, other) -> uses.append(uses.isEmpty() ? "" : ", ")
-			.append("'%s' uses %s".formatted(name, LockDatabase.nameOf(other, this.beanFactory))));
+		String uses = others.entrySet()
+			.stream()
+			.map((other) -> "'%s' uses %s".formatted(other.getKey(),
+					LockDatabase.nameOf(other.getValue(), this.beanFactory)))
+			.collect(Collectors.joining(", "));
 		String message = "No transaction is fenced%s: the fenced data source is %s, but no transaction manager uses it (%s). Name the data source to which the transactions write in 'distributed-lock.fencing.data-source', or set 'distributed-lock.fencing.enabled=false'."
 			.formatted((requestedBy != null) ? ", although 'distributed-lock.fencing.%s' is set".formatted(requestedBy)
 					: "", LockDatabase.nameOf(transactions.dataSource(), this.beanFactory), uses);

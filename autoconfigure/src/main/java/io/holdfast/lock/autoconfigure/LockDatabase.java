@@ -124,13 +124,17 @@ final class LockDatabase {
 	static String nameOf(DataSource dataSource, ListableBeanFactory beanFactory) {
 		Object wanted = TransactionSynchronizationUtils.unwrapResourceIfNecessary(dataSource);
 		for (String name : beanFactory.getBeanNamesForType(DataSource.class, false, false)) {
-			boolean created = beanFactory instanceof SingletonBeanRegistry beans && beans.containsSingleton(name);
-			if (created
+			if (isCreated(beanFactory, name)
 					&& TransactionSynchronizationUtils.unwrapResourceIfNecessary(beanFactory.getBean(name)) == wanted) {
 				return "'" + name + "'";
 			}
 		}
 		return dataSource.toString();
+	}
+
+	/** Whether a singleton exists, so that getting it creates no bean. */
+	static boolean isCreated(ListableBeanFactory beanFactory, String name) {
+		return beanFactory instanceof SingletonBeanRegistry beans && beans.containsSingleton(name);
 	}
 
 	/**

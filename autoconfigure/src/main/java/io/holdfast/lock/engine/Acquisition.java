@@ -238,17 +238,17 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	private void timedOut() {
-		LockException storeFailure = this.attempts.storeFailure();
 		if (this.attempts.wasInterrupted()) {
 			cancel();
+			return;
 		}
-		else if (storeFailure != null) {
+		LockException storeFailure = this.attempts.storeFailure();
+		if (storeFailure != null) {
 			giveUp(AcquireOutcome.ERROR, storeFailure);
+			return;
 		}
-		else {
-			giveUp(this.ifRefused.outcome(),
-					AcquisitionFailures.refusal(this.request, isHolderLeaving(), this.attempts.made(), elapsed()));
-		}
+		giveUp(this.ifRefused.outcome(),
+				AcquisitionFailures.refusal(this.request, isHolderLeaving(), this.attempts.made(), elapsed()));
 	}
 
 	/** Cancels the acquisition on behalf of the caller. */

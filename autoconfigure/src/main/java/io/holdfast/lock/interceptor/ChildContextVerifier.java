@@ -1,6 +1,5 @@
 package io.holdfast.lock.interceptor;
 
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -27,13 +26,9 @@ public final class ChildContextVerifier implements ApplicationListener<ContextRe
 		ApplicationContext context = event.getApplicationContext();
 		if (context instanceof ConfigurableApplicationContext child
 				&& context.getEnvironment().getProperty(ENABLED, Boolean.class, true)
-				&& !locksItsBeans(child.getBeanFactory())) {
+				&& !UnlockedBeans.areLocked(child.getBeanFactory())) {
 			new UnlockedBeans(child.getBeanFactory()).requireNoneInChild();
 		}
-	}
-
-	private static boolean locksItsBeans(ConfigurableListableBeanFactory beanFactory) {
-		return beanFactory.getBeanNamesForType(DistributedLockBeanPostProcessor.class, false, false).length > 0;
 	}
 
 }

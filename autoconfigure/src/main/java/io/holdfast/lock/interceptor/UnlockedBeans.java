@@ -72,6 +72,11 @@ public final class UnlockedBeans {
 		}
 	}
 
+	/** Returns whether a factory adds locks to its beans. */
+	static boolean areLocked(ConfigurableListableBeanFactory beans) {
+		return beans.getBeanNamesForType(DistributedLockBeanPostProcessor.class, false, false).length > 0;
+	}
+
 	/**
 	 * Verifies the parent contexts that add no locks to their beans.
 	 * @throws LockConfigurationException if a bean runs without its lock, or would do so
@@ -79,7 +84,7 @@ public final class UnlockedBeans {
 	void requireNoneInParents() {
 		BeanFactory parent = this.beanFactory.getParentBeanFactory();
 		while (parent instanceof ConfigurableListableBeanFactory beans) {
-			if (beans.getBeanNamesForType(DistributedLockBeanPostProcessor.class, false, false).length == 0) {
+			if (!areLocked(beans)) {
 				new UnlockedBeans(beans).requireNone("in a parent context without lock support",
 						"Define the bean in the child context, or add @EnableAutoConfiguration to the parent context");
 			}

@@ -70,8 +70,18 @@ public final class Failures {
 	 * @return whether PostgreSQL, H2 or MariaDB reports that
 	 */
 	public static boolean lacksColumn(Throwable failure) {
+		return hasSqlState(failure, NO_SUCH_COLUMN);
+	}
+
+	/**
+	 * Returns whether a database has reported one of some SQL states.
+	 * @param failure the failure
+	 * @param states the states
+	 * @return whether the failure or one of its causes has one of them
+	 */
+	public static boolean hasSqlState(Throwable failure, Set<String> states) {
 		return causes(failure).anyMatch((cause) -> cause instanceof SQLException sql && sql.getSQLState() != null
-				&& NO_SUCH_COLUMN.contains(sql.getSQLState()));
+				&& states.contains(sql.getSQLState()));
 	}
 
 	/**
