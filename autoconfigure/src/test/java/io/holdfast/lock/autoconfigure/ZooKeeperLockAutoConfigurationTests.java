@@ -156,6 +156,14 @@ class ZooKeeperLockAutoConfigurationTests {
 	}
 
 	@Test
+	void missingNodeOfTheConnectStringStopsTheStart() {
+		this.runner.withBean(CuratorFramework.class, () -> client(server.connectString() + "/missing"))
+			.withPropertyValues("distributed-lock.backend=zookeeper")
+			.run((context) -> assertThat(context).getFailure()
+				.hasStackTraceContaining("If the connect string ends with a path, create the node of that path."));
+	}
+
+	@Test
 	void invalidPathStopsTheStart() {
 		connected().withPropertyValues("distributed-lock.zookeeper.base-path=locks/")
 			.run((context) -> assertThat(context).getFailure()

@@ -1,6 +1,7 @@
 package io.holdfast.lock.backend.zookeeper;
 
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -117,9 +118,25 @@ final class WaitQueue {
 	 * between its creation and that of the node.
 	 */
 	private CompletableFuture<ZooKeeperCalls.Node> create(String path, String data, int repetitions) {
-		return this.calls.create(path, data)
-			.exceptionallyCompose((failure) -> (ZooKeeperCalls.noNode(failure) && repetitions > 0)
-					? create(path, data, repetitions - 1) : CompletableFuture.failedFuture(failure));
+		return this.calls.create(path, data).exceptionallyCompose((failure) -> {
+			if (!ZooKeeperCalls.noNode(failure)) {
+				return CompletableFuture.failedFuture(failure);
+			}
+			return (repetitions > 0) ? create(path, data, repetitions - 1)
+					: CompletableFuture.failedFuture(new ZooKeeperErrors.MissingParentException(Stages.cause(failure)));
+		});
+	}
+
+	/**
+	 * Creates a node in a wait queue, reads the wait queue, and deletes the node, as each
+	 * client of locks must be able to.
+	 * @param queue a wait queue of no lock
+	 */
+	CompletableFuture<Void> tryAccess(String queue) {
+		String prefix = UUID.randomUUID() + "-";
+		return create(queue + "/" + prefix, "", MOST_REPETITIONS).thenCompose((made) -> this.calls.children(queue))
+			.thenCompose(
+					(names) -> deleteAll(queue, names.stream().filter((name) -> name.startsWith(prefix)).toList()));
 	}
 
 	private CompletableFuture<List<QueueNodeName>> read(QueueNode queueNode) {
@@ -142,12 +159,12 @@ final class WaitQueue {
 			.filter((other) -> other.isOf(queueNode.claim) && !other.equals(own))
 			.toList();
 		List<QueueNodeName> single = queue.stream().filter((other) -> !doubles.contains(other)).toList();
-		return deleteAll(queueNode.queue, doubles).thenApply((done) -> single);
+		return deleteClaims(queueNode.queue, doubles).thenApply((done) -> single);
 	}
 
 	/** Deletes the node of a claim that the wait queue contains only once. */
 	CompletableFuture<Void> leave(QueueNode queueNode, QueueNodeName own) {
-		return deleteAll(queueNode.queue, List.of(own));
+		return deleteClaims(queueNode.queue, List.of(own));
 	}
 
 	/**
@@ -160,14 +177,18 @@ final class WaitQueue {
 			.exceptionallyCompose((failure) -> ZooKeeperCalls.changed(failure) ? CompletableFuture.completedFuture(null)
 					: CompletableFuture.failedFuture(failure))
 			.thenCompose((current) -> read(queueNode.queue))
-			.thenCompose((names) -> deleteAll(queueNode.queue,
+			.thenCompose((names) -> deleteClaims(queueNode.queue,
 					names.stream().filter((name) -> name.isOf(queueNode.claim)).toList()))
 			.exceptionallyCompose(WaitQueue::unlessGone);
 	}
 
-	private CompletableFuture<Void> deleteAll(String queue, List<QueueNodeName> names) {
+	private CompletableFuture<Void> deleteClaims(String queue, List<QueueNodeName> names) {
+		return deleteAll(queue, names.stream().map(QueueNodeName::name).toList());
+	}
+
+	private CompletableFuture<Void> deleteAll(String queue, List<String> names) {
 		return CompletableFuture.allOf(names.stream()
-			.map((name) -> this.calls.delete(queue + "/" + name.name()).exceptionallyCompose(WaitQueue::unlessGone))
+			.map((name) -> this.calls.delete(queue + "/" + name).exceptionallyCompose(WaitQueue::unlessGone))
 			.toArray(CompletableFuture[]::new));
 	}
 

@@ -8,6 +8,8 @@ import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.ReleaseResult;
@@ -29,14 +31,39 @@ final class ZooKeeperErrors {
 	 * succeed
 	 */
 	static @Nullable LockBackendException definite(Throwable failure, LockName lock, String root) {
+		String refusal = refusal(failure, root);
+		return (refusal != null) ? new LockBackendException(
+				"Lock '%s' (backend zookeeper): %s".formatted(lock, refusal), Stages.cause(failure)) : null;
+	}
+
+	/**
+	 * Describes an error that remains until someone corrects its cause, and the remedy.
+	 * @return the text, or {@code null} if the outcome is unknown or a retry may succeed
+	 */
+	static @Nullable String refusal(Throwable failure, String root) {
 		Throwable cause = Stages.cause(failure);
-		if (cause instanceof KeeperException.NoAuthException || cause instanceof KeeperException.AuthFailedException) {
-			return new LockBackendException(
-					"Lock '%s' (backend zookeeper): ZooKeeper denies access below '%s' (%s). Authorize the CuratorFramework bean, or set an ACL on the node, to create, read and delete there."
-						.formatted(lock, root, ((KeeperException) cause).code()),
-					cause);
+		if (cause instanceof MissingParentException) {
+			return "ZooKeeper creates no node below '%s' (NONODE). If the connect string ends with a path, create the node of that path."
+				.formatted(root);
 		}
-		return null;
+		return (cause instanceof KeeperException keeper) ? refusal(keeper.code(), root) : null;
+	}
+
+	private static @Nullable String refusal(KeeperException.Code code, String root) {
+		return switch (code) {
+			case NOAUTH, AUTHFAILED ->
+				"ZooKeeper denies access below '%s' (%s). Authorize the CuratorFramework bean, or set an ACL on the node, to create, read and delete there."
+					.formatted(root, code);
+			case INVALIDACL ->
+				"ZooKeeper rejects the ACL of new nodes below '%s' (INVALIDACL). Authorize the CuratorFramework bean, or correct its ACLProvider."
+					.formatted(root);
+			case NOCHILDRENFOREPHEMERALS ->
+				"ZooKeeper creates no node below '%s', because a node of that path is ephemeral (NOCHILDRENFOREPHEMERALS). Delete that node, or set another path in 'distributed-lock.zookeeper.base-path'."
+					.formatted(root);
+			case UNIMPLEMENTED ->
+				"ZooKeeper does not know a request that locks need (UNIMPLEMENTED). Use ZooKeeper 3.5 or later.";
+			default -> null;
+		};
 	}
 
 	/** Returns the result of an attempt that failed. */
@@ -73,13 +100,37 @@ final class ZooKeeperErrors {
 					.formatted(lock));
 	}
 
-	/** Creates the exception for a failed first request. */
-	static LockBackendException unreachable(Throwable failure) {
+	/**
+	 * Creates the exception for a failed first request.
+	 * @return a configuration exception if another attempt would not change it
+	 */
+	static LockException unreachable(Throwable failure, String root) {
 		Throwable cause = Stages.cause(failure);
+		String refusal = refusal(cause, root);
+		if (refusal != null) {
+			return new LockConfigurationException(refusal, cause);
+		}
 		boolean silent = cause instanceof TimeoutException || cause instanceof InterruptedException
 				|| cause instanceof KeeperException.ConnectionLossException;
 		return silent ? new LockBackendException("it did not respond.")
 				: new LockBackendException(String.valueOf(cause.getMessage()), cause);
+	}
+
+	/** Creates the exception for a failed question about ZooKeeper itself. */
+	static Throwable unavailable(Throwable failure, String root) {
+		String refusal = refusal(failure, root);
+		return (refusal != null) ? new LockBackendException(refusal, failure) : Stages.cause(failure);
+	}
+
+	/**
+	 * The parent of a node is still missing although the client has created it before.
+	 */
+	static final class MissingParentException extends Exception {
+
+		MissingParentException(Throwable cause) {
+			super(cause);
+		}
+
 	}
 
 }

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletionStage;
 import org.apache.curator.framework.CuratorFramework;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.AcquireResult;
@@ -105,14 +106,15 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		this.renewals = new ZooKeeperRenewals(this.calls, this.queueNodes, this.suspension, clock);
 		this.claims = new ZooKeeperClaims(this.calls, this.queueNodes, this.queue, this.suspension, this.renewals,
 				clock);
-		this.lookup = new ZooKeeperLookup(this.calls, this.queueNodes, this.suspension, clock);
+		this.lookup = new ZooKeeperLookup(this.calls, this.queueNodes, this.queue, this.suspension, clock);
 		this.stopClock = stopClock;
 		this.calls.listen(this::stateChanged);
 	}
 
 	/**
-	 * Checks whether ZooKeeper is available, and blocks until it responds.
+	 * Checks whether ZooKeeper can keep locks, and blocks until it responds.
 	 * @throws LockBackendException if ZooKeeper does not respond
+	 * @throws LockConfigurationException if ZooKeeper denies access
 	 */
 	public void verify() {
 		this.lookup.verify();

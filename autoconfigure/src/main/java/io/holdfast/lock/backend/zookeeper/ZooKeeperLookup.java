@@ -26,10 +26,15 @@ import io.holdfast.lock.support.Stages;
  *
  * @param calls sends the requests
  * @param queueNodes knows the paths of the wait queues
+ * @param queue creates nodes and deletes them
  * @param suspension knows the state of the connection
  * @param clock the source of time
  */
-record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, Suspension suspension, SchedulingClock clock) {
+record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queue, Suspension suspension,
+		SchedulingClock clock) {
+
+	/** The wait queue of no lock: the name of each other one ends with a digest. */
+	private static final String ACCESS_CHECK = "access";
 
 	private static final Duration LONGEST_CONNECT = Duration.ofSeconds(1);
 
@@ -47,7 +52,8 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, Suspension sus
 					ZooKeeperLockBackend.NAME, holders, Math.max(0, names.size() - holders.size()))))
 			.exceptionallyCompose((failure) -> ZooKeeperCalls.noNode(failure)
 					? CompletableFuture.completedFuture(new LockState(lock, ZooKeeperLockBackend.NAME, List.of(), 0))
-					: CompletableFuture.failedFuture(Stages.cause(failure)));
+					: CompletableFuture
+						.failedFuture(ZooKeeperErrors.definiteOrCause(failure, lock, this.queueNodes.root())));
 	}
 
 	private CompletableFuture<List<LockState.Holder>> holders(String path, List<QueueNodeName> queue) {
@@ -64,14 +70,20 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, Suspension sus
 		return Stages.all(holders);
 	}
 
-	/** Blocks until ZooKeeper responds, or fails. */
+	/** Blocks until ZooKeeper has allowed what locks need, or fails. */
 	void verify() {
+		String root = this.queueNodes.root();
 		try {
-			Stages.await(this.calls.sync(this.queueNodes.root()), LONGEST_CONNECT);
+			// while there is no connection, this leaves no request that is sent later
+			Stages.await(this.calls.sync(root).thenCompose((connected) -> tryAccess()), LONGEST_CONNECT);
 		}
 		catch (ExecutionException | TimeoutException ex) {
-			throw ZooKeeperErrors.unreachable(ex);
+			throw ZooKeeperErrors.unreachable(ex, root);
 		}
+	}
+
+	private CompletableFuture<Void> tryAccess() {
+		return this.queue.tryAccess(this.queueNodes.root() + "/" + ACCESS_CHECK);
 	}
 
 	CompletionStage<StoreStatus> status() {
@@ -81,7 +93,9 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, Suspension sus
 		if (this.calls.session() == ZooKeeperCalls.UNKNOWN_SESSION) {
 			return CompletableFuture.failedStage(new LockBackendException("the client is not connected"));
 		}
-		return this.calls.sync(this.queueNodes.root()).thenApply((done) -> StoreStatus.available(details("connected")));
+		return tryAccess().thenApply((done) -> StoreStatus.available(details("connected")))
+			.exceptionallyCompose((failure) -> CompletableFuture
+				.failedFuture(ZooKeeperErrors.unavailable(failure, this.queueNodes.root())));
 	}
 
 	private Map<String, Object> details(String connection) {

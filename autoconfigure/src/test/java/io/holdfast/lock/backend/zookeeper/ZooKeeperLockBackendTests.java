@@ -8,21 +8,16 @@ import java.util.concurrent.CompletionStage;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.retry.RetryNTimes;
 import org.apache.curator.test.TestingCluster;
 import org.apache.curator.test.TestingZooKeeperServer;
 import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.ZooDefs.Ids;
-import org.apache.zookeeper.ZooDefs.Perms;
-import org.apache.zookeeper.data.ACL;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
@@ -53,11 +48,10 @@ import static io.holdfast.lock.backend.Verbs.soonRefused;
 import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link ZooKeeperLockBackend} that are specific to ZooKeeper: sessions, queue
- * nodes, watches, access, an ensemble whose members fail.
+ * nodes, watches, an ensemble whose members fail.
  */
 class ZooKeeperLockBackendTests {
 
@@ -117,12 +111,8 @@ class ZooKeeperLockBackendTests {
 	}
 
 	private ZooKeeperLockBackend store(CuratorFramework client) {
-		return store(client, "/holdfast");
-	}
-
-	private ZooKeeperLockBackend store(CuratorFramework client, String basePath) {
 		ZooKeeperLockBackend store = new ZooKeeperLockBackend(client,
-				new ZooKeeperLockOptions(basePath, "shop", WhenSuspended.WAIT),
+				new ZooKeeperLockOptions("/holdfast", "shop", WhenSuspended.WAIT),
 				Duration.ofNanos(System.nanoTime() - this.startedAt));
 		this.opened.add(store);
 		return store;
@@ -299,36 +289,6 @@ class ZooKeeperLockBackendTests {
 	}
 
 	@Test
-	void accessControlOfTheClientIsHonored() throws Exception {
-		CuratorFramework guarded = open(plain(server.connectString()).authorization("digest", "shop:secret".getBytes())
-			.aclProvider(new CreatorOnly())
-			.build());
-		ZooKeeperLockBackend ours = store(guarded, "/guarded");
-		Grant grant = granted(ours, claim(LOCK));
-		ZooKeeperLockBackend strangers = store(inspection, "/guarded");
-		assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(strangers, claim(LOCK)))
-			.havingCause()
-			.isInstanceOf(LockBackendException.class)
-			.withMessageContainingAll("stock:42", "backend zookeeper", "/guarded/shop");
-		released(ours, grant);
-	}
-
-	@Test
-	void refusedReleaseAndWithdrawalHaveAKnownOutcome() throws Exception {
-		Grant grant = granted(this.store, claim(LOCK));
-		String queue = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
-		inspection.setACL().withACL(List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE))).forPath(queue);
-		for (CompletionStage<?> request : List.of(this.store.release(grant), this.store.abandon(grant.claim()))) {
-			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(request))
-				.havingCause()
-				.isInstanceOf(LockBackendException.class)
-				.withMessageContainingAll("stock:42", "backend zookeeper", "/holdfast/shop");
-		}
-		inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(queue);
-		released(this.store, grant);
-	}
-
-	@Test
 	void holdAndWaiterOutliveAMemberOfTheEnsemble() throws Exception {
 		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies()) {
 			ensemble.start();
@@ -367,21 +327,6 @@ class ZooKeeperLockBackendTests {
 			closeAll();
 			this.opened.clear();
 		}
-	}
-
-	/** Restricts access to a node to its creator. */
-	private static final class CreatorOnly implements ACLProvider {
-
-		@Override
-		public List<ACL> getDefaultAcl() {
-			return Ids.CREATOR_ALL_ACL;
-		}
-
-		@Override
-		public List<ACL> getAclForPath(String path) {
-			return Ids.CREATOR_ALL_ACL;
-		}
-
 	}
 
 }

@@ -1,0 +1,195 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.api.ACLProvider;
+import org.apache.curator.retry.RetryNTimes;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.Perms;
+import org.apache.zookeeper.data.ACL;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.test.server.ZooKeeperServer;
+
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.released;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link ZooKeeperLockBackend} at a ZooKeeper that denies what locks need.
+ */
+class ZooKeeperAccessTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private static ZooKeeperServer server;
+
+	private static CuratorFramework inspection;
+
+	private final List<AutoCloseable> opened = new ArrayList<>();
+
+	@BeforeAll
+	static void startServer() {
+		server = ZooKeeperServer.started();
+		inspection = plain("").build();
+		inspection.start();
+	}
+
+	@AfterAll
+	static void stopServer() {
+		inspection.close();
+		server.close();
+	}
+
+	@AfterEach
+	void closeAll() throws Exception {
+		for (int i = this.opened.size() - 1; i >= 0; i--) {
+			this.opened.get(i).close();
+		}
+	}
+
+	private static CuratorFrameworkFactory.Builder plain(String chroot) {
+		return CuratorFrameworkFactory.builder()
+			.connectString(server.connectString() + chroot)
+			.connectionTimeoutMs(1_000)
+			.retryPolicy(new RetryNTimes(1, 100));
+	}
+
+	private ZooKeeperLockBackend store(CuratorFrameworkFactory.Builder builder, String basePath) {
+		CuratorFramework client = builder.build();
+		client.start();
+		this.opened.add(client);
+		ZooKeeperLockBackend store = new ZooKeeperLockBackend(client,
+				new ZooKeeperLockOptions(basePath, "shop", WhenSuspended.WAIT), Duration.ZERO);
+		this.opened.add(store);
+		return store;
+	}
+
+	@Test
+	void checkLeavesNothingAndNeedsNoLock() throws Exception {
+		ZooKeeperLockBackend store = store(plain(""), "/free");
+		store.verify();
+		assertThat(answer(store.status()).state()).isEqualTo(StoreStatus.State.AVAILABLE);
+		assertThat(inspection.checkExists().forPath("/free/shop")).isNotNull();
+		assertThat(inspection.getChildren().forPath("/free/shop").stream().mapToInt(ZooKeeperAccessTests::children))
+			.containsOnly(0);
+	}
+
+	private static int children(String queue) {
+		try {
+			return inspection.checkExists().forPath("/free/shop/" + queue).getNumChildren();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Test
+	void missingNodeOfTheConnectStringIsReported() throws Exception {
+		assertRejected(store(plain("/missing"), "/holdfast"), "/holdfast/shop", "(NONODE)", "connect string");
+	}
+
+	@Test
+	void pathWithoutTheRightToCreateIsReported() throws Exception {
+		inspection.create().withACL(Ids.READ_ACL_UNSAFE).forPath("/closed");
+		assertRejected(store(plain(""), "/closed"), "/closed/shop", "(NOAUTH)", "to create, read and delete");
+	}
+
+	@Test
+	void namespaceWithoutTheRightToCreateIsReported() throws Exception {
+		inspection.create().forPath("/half");
+		inspection.create().withACL(Ids.READ_ACL_UNSAFE).forPath("/half/shop");
+		assertRejected(store(plain(""), "/half"), "/half/shop", "(NOAUTH)", "to create, read and delete");
+	}
+
+	@Test
+	void ephemeralPathIsReported() throws Exception {
+		inspection.create().withMode(CreateMode.EPHEMERAL).forPath("/brief");
+		assertRejected(store(plain(""), "/brief"), "/brief/shop", "is ephemeral",
+				"distributed-lock.zookeeper.base-path");
+	}
+
+	@Test
+	void clientThatOwnsNodesWithoutAuthorizationIsReported() throws Exception {
+		assertRejected(store(plain("").aclProvider(new CreatorOnly()), "/unknown"), "/unknown/shop", "(INVALIDACL)",
+				"Authorize");
+	}
+
+	private static void assertRejected(ZooKeeperLockBackend store, String... message) throws Exception {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(store::verify)
+			.withMessageContainingAll(message);
+		assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(store.status()))
+			.havingCause()
+			.isInstanceOf(LockBackendException.class)
+			.withMessageContainingAll(message);
+		assertThatExceptionOfType(Exception.class).isThrownBy(() -> ask(store, claim(LOCK)))
+			.havingCause()
+			.isInstanceOf(LockBackendException.class)
+			.withMessageContainingAll("stock:42", "backend zookeeper")
+			.withMessageContainingAll(message);
+	}
+
+	@Test
+	void accessControlOfTheClientIsHonored() throws Exception {
+		ZooKeeperLockBackend ours = store(
+				plain("").authorization("digest", "shop:secret".getBytes()).aclProvider(new CreatorOnly()), "/guarded");
+		Grant grant = granted(ours, claim(LOCK));
+		ZooKeeperLockBackend strangers = store(plain(""), "/guarded");
+		assertRejected(strangers, "/guarded/shop");
+		assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(strangers.find(LOCK)))
+			.havingCause()
+			.isInstanceOf(LockBackendException.class)
+			.withMessageContainingAll("stock:42", "backend zookeeper", "/guarded/shop");
+		released(ours, grant);
+	}
+
+	@Test
+	void refusedReleaseAndWithdrawalHaveAKnownOutcome() throws Exception {
+		ZooKeeperLockBackend store = store(plain(""), "/kept");
+		Grant grant = granted(store, claim(LOCK));
+		String queue = "/kept/shop/" + inspection.getChildren().forPath("/kept/shop").get(0);
+		inspection.setACL().withACL(List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE))).forPath(queue);
+		for (CompletionStage<?> request : List.of(store.release(grant), store.abandon(grant.claim()))) {
+			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(request))
+				.havingCause()
+				.isInstanceOf(LockBackendException.class)
+				.withMessageContainingAll("stock:42", "backend zookeeper", "/kept/shop");
+		}
+		inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(queue);
+		released(store, grant);
+	}
+
+	/** Restricts access to a node to its creator. */
+	private static final class CreatorOnly implements ACLProvider {
+
+		@Override
+		public List<ACL> getDefaultAcl() {
+			return Ids.CREATOR_ALL_ACL;
+		}
+
+		@Override
+		public List<ACL> getAclForPath(String path) {
+			return Ids.CREATOR_ALL_ACL;
+		}
+
+	}
+
+}
