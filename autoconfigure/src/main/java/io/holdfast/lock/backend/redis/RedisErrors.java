@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.redis;
 
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -65,6 +66,16 @@ final class RedisErrors {
 				failure);
 	}
 
+	/** Creates the exception for a lock whose holders could not be read. */
+	LockException unread(LockName lock, Throwable failure) {
+		Throwable cause = Stages.cause(failure);
+		if (cause instanceof NumberFormatException || "WRONGTYPE".equals(definiteCode(cause))) {
+			return new LockBackendException("Lock '%s' could not be read from Redis at %s. %s".formatted(lock,
+					this.options.server(), remedy("WRONGTYPE", "")), cause);
+		}
+		return unreachable(cause);
+	}
+
 	/**
 	 * Creates the exception for a failed first connection.
 	 * @return a configuration exception if another attempt would not change it
@@ -82,10 +93,30 @@ final class RedisErrors {
 						.formatted(this.options.server(), describe(cause)),
 					cause);
 		}
-		return new LockBackendException(
-				"Redis at %s could not be reached: %s. Check that it is running and whether it uses TLS."
+		String temporary = temporaryRemedy(cause);
+		return new LockBackendException((temporary != null)
+				? "Redis at %s cannot store locks now: '%s'. %s".formatted(this.options.server(),
+						firstSentence(describe(cause)), temporary)
+				: "Redis at %s could not be reached: %s. Check that it is running and whether it uses TLS."
 					.formatted(this.options.server(), describe(cause)),
 				cause);
+	}
+
+	/**
+	 * Returns the remedy for an error with which a server responds for a while.
+	 * @return the remedy, or {@code null} if there was no such response
+	 */
+	private static @Nullable String temporaryRemedy(Throwable failure) {
+		String code = Failures.causes(failure).map(RedisErrors::code).filter(Objects::nonNull).findFirst().orElse(null);
+		if (code == null) {
+			return null;
+		}
+		return switch (code) {
+			case "READONLY" -> "Connect to the primary, or wait until this replica is promoted.";
+			case "NOREPLICAS" -> "Connect its replicas, or lower its 'min-replicas-to-write'.";
+			case "LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "ERR" -> "Check the state of that server.";
+			default -> null;
+		};
 	}
 
 	/** Returns the first sentence of a text, without its period. */
@@ -154,7 +185,7 @@ final class RedisErrors {
 					.formatted(this.options.namespace());
 			case "OOM" -> "Redis is out of memory. Raise its 'maxmemory', or use a separate Redis for locks.";
 			case "WRONGTYPE" ->
-				"A key of this lock holds other data. Set a 'distributed-lock.namespace' other than '%s'."
+				"A key of this lock holds other data. Delete it, or set a 'distributed-lock.namespace' other than '%s'."
 					.formatted(this.options.namespace());
 			case "MISCONF" -> "Redis rejects writes. Check its log; often its disk is full.";
 			case "SHUTDOWN" -> "The Redis client is shut down. Do not acquire locks after the application has stopped.";
@@ -170,7 +201,7 @@ final class RedisErrors {
 		if (describe.contains("AUTH")) {
 			return "This Redis does not use a password. Remove it from 'distributed-lock.redis.password', the address or 'spring.data.redis.password', or set 'requirepass' in Redis.";
 		}
-		return "Check that this is Redis 5 or later and that it allows scripts.";
+		return "Check that this is Redis 5 or later, and that it allows scripts and all commands of the client.";
 	}
 
 	/**

@@ -198,18 +198,14 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<LockState> find(LockName lock) {
-		return answered(guarded(() -> this.lookup.find(lock)));
+		return guarded(() -> this.lookup.find(lock))
+			.exceptionallyCompose((failure) -> CompletableFuture.failedStage(this.errors.unread(lock, failure)));
 	}
 
 	@Override
 	public CompletionStage<StoreStatus> status() {
-		return answered(
-				guarded(() -> this.lookup.status(this.notifications.instance(), this.notifications.channels())));
-	}
-
-	/** Names the remedy for a failed query, instead of the details of the client. */
-	private <T> CompletionStage<T> answered(CompletionStage<T> query) {
-		return query.exceptionallyCompose((failure) -> CompletableFuture.failedStage(this.errors.unreachable(failure)));
+		return guarded(() -> this.lookup.status(this.notifications.instance(), this.notifications.channels()))
+			.exceptionallyCompose((failure) -> CompletableFuture.failedStage(this.errors.unreachable(failure)));
 	}
 
 	/** Returns how many claims wait for a notification in this JVM. */

@@ -25,20 +25,24 @@ record RedisLookup(RedisScripts scripts, RedisLockOptions options) {
 	/** The elements of each holder in the answer of the script. */
 	private static final int PER_HOLDER = 3;
 
+	/** Fails with a {@link NumberFormatException} if a key holds other data. */
 	CompletionStage<LockState> find(LockName lock) {
-		return this.scripts.run(RedisScript.FIND, RedisKeys.of(this.options.namespace(), lock)).thenApply((answer) -> {
-			List<LockState.Holder> holders = new ArrayList<>();
-			for (int i = 1; i < answer.size(); i += PER_HOLDER) {
-				holders.add(holder((String) answer.get(i), (String) answer.get(i + 1), (Long) answer.get(i + 2)));
-			}
-			return new LockState(lock, RedisLockBackend.NAME, holders, Math.toIntExact((Long) answer.get(0)));
-		});
+		return this.scripts.run(RedisScript.FIND, RedisKeys.of(this.options.namespace(), lock))
+			.thenApply((answer) -> state(lock, answer));
+	}
+
+	private static LockState state(LockName lock, List<Object> answer) {
+		List<LockState.Holder> holders = new ArrayList<>();
+		for (int i = 1; i < answer.size(); i += PER_HOLDER) {
+			holders.add(holder((String) answer.get(i), (String) answer.get(i + 1), (Long) answer.get(i + 2)));
+		}
+		return new LockState(lock, RedisLockBackend.NAME, holders, Math.toIntExact((Long) answer.get(0)));
 	}
 
 	private static LockState.Holder holder(String mode, String grant, long restMillis) {
 		int colon = grant.lastIndexOf(':');
 		FencingToken token = Grant.fencingTokenOf(Long.parseLong(grant.substring(colon + 1)));
-		return new LockState.Holder(grant.substring(0, colon), LockMode.valueOf(mode), token,
+		return new LockState.Holder(grant.substring(0, Math.max(0, colon)), LockMode.valueOf(mode), token,
 				Duration.ofMillis(Math.max(0, restMillis)));
 	}
 

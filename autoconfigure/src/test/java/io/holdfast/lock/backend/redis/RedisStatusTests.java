@@ -50,7 +50,39 @@ class RedisStatusTests {
 				.atMost(BOUND)
 				.untilAsserted(() -> assertThat(backend.status().toCompletableFuture()).failsWithin(BOUND)
 					.withThrowableThat()
-					.withMessageContaining("READONLY"));
+					.withMessageContainingAll("READONLY", "Connect to the primary"));
+		}
+	}
+
+	@Test
+	void serverWithTooFewReplicasIsReportedWithARemedy() throws Exception {
+		try (RedisServer server = RedisServer.started();
+				RedisLockBackend backend = this.library.backend(server.address())) {
+			server.ask("config", "set", "min-replicas-to-write", "1");
+			assertThat(backend.status().toCompletableFuture()).failsWithin(BOUND)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(LockBackendException.class)
+				.withMessageStartingWith("Redis at the test's server cannot store locks now: 'NOREPLICAS")
+				.withMessageEndingWith("'. Connect its replicas, or lower its 'min-replicas-to-write'.");
+		}
+	}
+
+	@Test
+	void otherDataUnderTheKeyOfALockIsReportedWithARemedy() throws Exception {
+		try (RedisServer server = RedisServer.started();
+				RedisLockBackend backend = this.library.backend(server.address())) {
+			server.ask("set", "test:{text:1}:lock", "of somebody else");
+			server.ask("rpush", "test:{list:1}:lock", "of somebody else");
+			for (LockName lock : List.of(LockName.of("text", "1"), LockName.of("list", "1"))) {
+				assertThat(backend.find(lock).toCompletableFuture()).failsWithin(BOUND)
+					.withThrowableThat()
+					.havingCause()
+					.isInstanceOf(LockBackendException.class)
+					.withMessage(
+							"Lock '%s' could not be read from Redis at the test's server. A key of this lock holds other data. Delete it, or set a 'distributed-lock.namespace' other than 'test'.",
+							lock);
+			}
 		}
 	}
 
