@@ -73,7 +73,9 @@ class MutationTests {
 	@Test
 	void releaseBeforeTheCommitCausesTwoHoldersAndLostUpdates() throws Exception {
 		try (Run run = unfenced(Mutation.RELEASE_BEFORE_COMMIT)) {
-			RunResult broken = injectUntil(RunResult::bothPass, run, Fault.COMMIT_SLOW);
+			RunResult broken = injectUntil(
+					(result) -> Math.min(result.lost(), Math.min(result.doubled(), result.bothPass())), run,
+					Fault.COMMIT_SLOW);
 			assertThat(broken.lost()).isPositive();
 			assertThat(broken.doubled()).isPositive();
 			assertThat(broken.bothPass()).isPositive();
