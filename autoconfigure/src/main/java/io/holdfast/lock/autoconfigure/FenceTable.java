@@ -19,7 +19,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
 import io.holdfast.lock.support.Failures;
-import io.holdfast.lock.support.MariaDbTables;
+import io.holdfast.lock.support.TableChecks;
 
 /**
  * Creates the table of the fence if the settings ask for it, and verifies it.
@@ -69,7 +69,7 @@ record FenceTable(FencingProperties fencing, DataSource dataSource, Supplier<Str
 	}
 
 	private void requireExclusiveRows() {
-		String problem = MariaDbTables.problem(new JdbcTemplate(this.dataSource), this.fencing.table(), "lock_id");
+		String problem = TableChecks.problem(new JdbcTemplate(this.dataSource), this.fencing.table(), "lock_id");
 		if (problem != null) {
 			throw new UnusableException(problem, null);
 		}

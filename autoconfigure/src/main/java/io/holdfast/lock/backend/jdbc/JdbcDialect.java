@@ -43,13 +43,13 @@ enum JdbcDialect {
 	}
 
 	/**
-	 * Returns a true condition that limits how long its statement waits for a locked row,
-	 * or an empty string. PostgreSQL evaluates it for a row before it locks that row. The
-	 * limit also applies to later statements of the transaction. No thread is then needed
-	 * to cancel statements from outside. The lease is also made durable. A join with the
-	 * function would double the cost of a short statement.
+	 * Returns a true condition that makes the lease of its statement durable and limits
+	 * how long it waits for a locked row, or an empty string. PostgreSQL evaluates it for
+	 * a row before it locks that row. The limit also applies to later statements of the
+	 * transaction. No thread is then needed to cancel statements from outside. A join
+	 * with the function would double the cost of a short statement.
 	 */
-	String lockTimeout(int seconds) {
+	String settings(int seconds) {
 		return (this == POSTGRESQL) ? setting("lock_timeout", seconds) + " AND " + DURABLE : "";
 	}
 
@@ -59,15 +59,14 @@ enum JdbcDialect {
 	}
 
 	/**
-	 * Returns a condition like {@link #lockTimeout} for the statement that locks the rows
-	 * of a transaction, after {@code AND}, or an empty string. PostgreSQL then also ends
-	 * the transaction of a process that is paused in it. Its rows would otherwise stay
+	 * Returns a condition like {@link #settings} for the statement that locks the rows of
+	 * a transaction, after {@code AND}, or an empty string. PostgreSQL then also ends the
+	 * transaction of a process that is paused in it. Its rows would otherwise stay
 	 * locked, so no holder of these locks could renew its lease.
 	 */
-	String andTransactionTimeouts(int seconds) {
+	String andTransactionSettings(int seconds) {
 		return (this == POSTGRESQL)
-				? "AND " + lockTimeout(seconds) + " AND " + setting("idle_in_transaction_session_timeout", seconds)
-				: "";
+				? "AND " + settings(seconds) + " AND " + setting("idle_in_transaction_session_timeout", seconds) : "";
 	}
 
 	private static String setting(String name, int seconds) {

@@ -18,7 +18,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.StoreStatus;
-import io.holdfast.lock.support.MariaDbTables;
+import io.holdfast.lock.support.TableChecks;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -112,7 +112,7 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 
 	private void requireUsable(String table, String key) throws SQLException {
 		Optional<String> problem = this.connections
-			.single((jdbc) -> Optional.ofNullable(MariaDbTables.problem(jdbc.getJdbcOperations(), table, key)));
+			.single((jdbc) -> Optional.ofNullable(TableChecks.problem(jdbc.getJdbcOperations(), table, key)));
 		if (problem.isPresent()) {
 			throw new LockConfigurationException("Backend 'jdbc': " + problem.get());
 		}

@@ -121,7 +121,7 @@ final class JdbcStatements {
 	}
 
 	private String text(String name) {
-		String lockTimeout = this.dialect.lockTimeout(this.timeoutSeconds);
+		String settings = this.dialect.settings(this.timeoutSeconds);
 		return resource(name).replace("${release-and-notify}", resource("release-and-notify").strip())
 			.replace("${release}", resource("release"))
 			.replace("${demand}", resource("demand").strip())
@@ -129,9 +129,9 @@ final class JdbcStatements {
 			.replace("${waiter-columns}", resource("waiter-columns"))
 			.replace("${table}", this.table)
 			.replace("${now}", this.dialect.now())
-			.replace("${andTransactionTimeouts}", this.dialect.andTransactionTimeouts(this.timeoutSeconds))
-			.replace("${andLockTimeout}", lockTimeout.isEmpty() ? "" : "AND " + lockTimeout)
-			.replace("${lockTimeout}", lockTimeout)
+			.replace("${settings}", settings)
+			.replace("${andSettings}", settings.isEmpty() ? "" : "AND " + settings)
+			.replace("${andTransactionSettings}", this.dialect.andTransactionSettings(this.timeoutSeconds))
 			.replace("${durable}", this.dialect.durable())
 			.replace("${channel}", ReleaseNotifications.CHANNEL)
 			.replace("${wanted}", ReleaseNotifications.WANTED);

@@ -4,7 +4,7 @@
 -- they are after any wait for the row lock.
 INSERT INTO ${table} AS l (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
 SELECT :id, :name, :owner, ${now}, ${now} + :lease, 0, 0
-WHERE ${lockTimeout}
+WHERE ${settings}
 ON CONFLICT (lock_id) DO UPDATE SET
 	token = CASE WHEN l.owner = EXCLUDED.owner AND l.until_us > ${now} THEN l.token
 		ELSE GREATEST(l.token + 1, ${now}) END,

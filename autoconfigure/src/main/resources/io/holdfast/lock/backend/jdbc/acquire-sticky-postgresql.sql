@@ -4,7 +4,7 @@
 -- first waiter, or this claim has waited itself and others may have done so behind it.
 INSERT INTO ${table} AS l (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
 SELECT :id, :name, :owner, t.now_us, ${now} + :lease, 0, -t.now_us FROM (SELECT ${now} AS now_us) t
-WHERE ${lockTimeout}
+WHERE ${settings}
 ON CONFLICT (lock_id) DO UPDATE SET
 	token = CASE WHEN l.owner = EXCLUDED.owner AND l.until_us > ${now} THEN l.token
 		ELSE GREATEST(l.token + 1, EXCLUDED.token) END,

@@ -7,4 +7,4 @@ UPDATE ${table} SET until_us = CASE WHEN waiter <> '' AND waiter_until_us > ${no
 	token = CASE WHEN waiter <> '' THEN token + 1 ELSE token END,
 	owner = waiter,
 	waiter = ''
-WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now} ${andLockTimeout}
+WHERE lock_id = :id AND owner = :owner AND token = :token AND until_us > ${now} ${andSettings}

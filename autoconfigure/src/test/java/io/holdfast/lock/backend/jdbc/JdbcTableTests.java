@@ -1,0 +1,102 @@
+package io.holdfast.lock.backend.jdbc;
+
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import io.holdfast.lock.LockConfigurationException;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for tables that differ from the script, so that two owners could pass at once.
+ */
+class JdbcTableTests extends OnEveryDatabase {
+
+	private static JdbcLockBackend backend(DataSource dataSource, String table) {
+		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", table, JdbcContract.RESPONSE_TIMEOUT, true));
+	}
+
+	private static void createTables(DataSource dataSource, String table) {
+		new ResourceDatabasePopulator(new ByteArrayResource(JdbcLockBackend.schema(table).getBytes()))
+			.execute(dataSource);
+	}
+
+	private static void assertRejected(JdbcLockBackend store, String... message) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(store::verify)
+			.withMessageContainingAll(message);
+	}
+
+	@ParameterizedTest
+	@EnumSource(Database.class)
+	void tablesWithoutTheirUniqueKeyAreRejected(Database database) {
+		HikariDataSource pool = opened(database, 4);
+		JdbcTemplate jdbc = new JdbcTemplate(pool);
+		jdbc.execute("CREATE TABLE without_key AS SELECT * FROM holdfast_lock");
+		jdbc.execute("CREATE TABLE without_key_reader AS SELECT * FROM holdfast_lock_reader");
+		JdbcLockBackend store = track(backend(pool, "without_key"));
+		for (String addKey : List.of("ALTER TABLE without_key ADD UNIQUE (lock_id)",
+				"ALTER TABLE without_key_reader ADD UNIQUE (owner, lock_id)")) {
+			assertRejected(store, "has no unique key (lock_id", "schema.sql");
+			jdbc.execute(addKey);
+		}
+		store.verify();
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "MARIADB")
+	void tablesOfAnotherSchemaAreAccepted(Database database) {
+		HikariDataSource pool = opened(database, 4);
+		new JdbcTemplate(pool).execute("CREATE SCHEMA elsewhere");
+		createTables(pool, "elsewhere.kept");
+		track(backend(pool, "elsewhere.kept")).verify();
+	}
+
+	@Test
+	void deferredKeyInPostgresIsRejected() {
+		HikariDataSource pool = opened(Database.POSTGRESQL, 4);
+		JdbcTemplate jdbc = new JdbcTemplate(pool);
+		createTables(pool, "deferred");
+		jdbc.execute("ALTER TABLE deferred DROP CONSTRAINT deferred_pkey");
+		jdbc.execute("ALTER TABLE deferred ADD PRIMARY KEY (lock_id) DEFERRABLE");
+		assertRejected(track(backend(pool, "deferred")), "'deferred' has no unique key (lock_id), or a deferrable one");
+	}
+
+	@Test
+	void keyOfSomeRowsInPostgresIsRejected() {
+		HikariDataSource pool = opened(Database.POSTGRESQL, 4);
+		JdbcTemplate jdbc = new JdbcTemplate(pool);
+		createTables(pool, "partly");
+		jdbc.execute("ALTER TABLE partly DROP CONSTRAINT partly_pkey");
+		jdbc.execute("CREATE UNIQUE INDEX partly_key ON partly (lock_id) WHERE token > 0");
+		JdbcLockBackend store = track(backend(pool, "partly"));
+		assertRejected(store, "'partly' has no unique key (lock_id)");
+		jdbc.execute("CREATE UNIQUE INDEX whole_key ON partly (lock_id) INCLUDE (owner)");
+		store.verify();
+	}
+
+	@Test
+	void tablesOfMariaDbWithoutTransactionsAreRejected() {
+		HikariDataSource pool = opened(Database.MARIADB, 4);
+		pool.setConnectionInitSql("SET default_storage_engine = 'Aria'");
+		JdbcTemplate jdbc = new JdbcTemplate(pool);
+		createTables(pool, "without_transactions");
+		JdbcLockBackend store = track(backend(pool, "without_transactions"));
+		for (String table : List.of("without_transactions", "without_transactions_reader")) {
+			assertRejected(store, "has the storage engine 'Aria', which has no transactions", "ENGINE = InnoDB");
+			jdbc.execute("ALTER TABLE %s ENGINE = InnoDB".formatted(table));
+		}
+		store.verify();
+	}
+
+}
