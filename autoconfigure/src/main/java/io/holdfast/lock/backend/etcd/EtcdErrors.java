@@ -68,6 +68,11 @@ final class EtcdErrors {
 		return (definite != null) ? definite : Stages.cause(failure);
 	}
 
+	/** Creates the exception for a failed question about etcd itself. */
+	static Throwable unavailable(Throwable failure, String prefix) {
+		return (refusal(failure) != null) ? unreachable(failure, prefix) : Stages.cause(failure);
+	}
+
 	/**
 	 * Creates the exception for a failed first request.
 	 * @return a configuration exception if another attempt would not change it

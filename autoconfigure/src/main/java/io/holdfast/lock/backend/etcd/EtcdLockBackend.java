@@ -216,23 +216,30 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			// etcd keeps nothing of an unknown claim
 			return CompletableFuture.completedFuture(null);
 		}
-		return withdraw(queueNode).exceptionallyCompose((failure) -> CompletableFuture
-			.failedFuture(EtcdErrors.definiteOrCause(failure, claim.lock(), this.keys.root())));
+		return explained(withdraw(queueNode), claim.lock());
 	}
 
 	@Override
 	public CompletionStage<LockState> find(LockName lock) {
-		return this.lookup.find(lock);
+		return explained(this.lookup.find(lock), lock);
 	}
 
 	@Override
 	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
-		return this.lookup.revoke(lock, holder);
+		return explained(this.lookup.revoke(lock, holder), lock);
 	}
 
 	@Override
 	public CompletionStage<StoreStatus> status() {
-		return this.lookup.status();
+		return this.lookup.status()
+			.exceptionallyCompose(
+					(failure) -> CompletableFuture.failedStage(EtcdErrors.unavailable(failure, this.keys.root())));
+	}
+
+	/** Names the remedy if etcd has rejected a request about a lock. */
+	private <T> CompletionStage<T> explained(CompletionStage<T> answer, LockName lock) {
+		return answer.exceptionallyCompose((failure) -> CompletableFuture
+			.failedStage(EtcdErrors.definiteOrCause(failure, lock, this.keys.root())));
 	}
 
 	private CompletableFuture<Void> withdraw(QueueNode queueNode) {

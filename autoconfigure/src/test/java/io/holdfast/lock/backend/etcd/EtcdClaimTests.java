@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
@@ -83,6 +84,17 @@ class EtcdClaimTests extends LateEtcdBackend {
 		}
 		this.client.refusing(false);
 		released(this.backend, grant);
+	}
+
+	@Test
+	void refusedQuestionsNameTheRemedy() {
+		this.client.refusing(true);
+		for (CompletionStage<?> question : List.of(this.backend.find(LOCK), this.backend.status())) {
+			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(question))
+				.havingCause()
+				.isInstanceOf(LockException.class)
+				.withMessageContainingAll("PERMISSION_DENIED", "may read and write keys");
+		}
 	}
 
 	@ParameterizedTest
