@@ -47,7 +47,7 @@ record FenceTable(FencingProperties fencing, DataSource dataSource, Supplier<Str
 	void prepare(Runnable verify, Duration timeout) {
 		try {
 			StartupCheck.of("the fence table", timeout, List.of()).attempt(() -> {
-				LockDatabase.initialize(this.dataSource, this.fencing.initializeSchema(),
+				TableScripts.initialize(this.dataSource, this.fencing.initializeSchema(),
 						JdbcFencingGuard.schema(this.fencing.table()), "distributed-lock.fencing.initialize-schema",
 						verify);
 				verify.run();

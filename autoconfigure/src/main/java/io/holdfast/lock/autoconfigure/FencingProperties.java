@@ -25,7 +25,7 @@ record FencingProperties(@Nullable Boolean enabled, @DefaultValue(FencingPropert
 	private static final String TABLE = "holdfast_fence";
 
 	FencingProperties {
-		LockDatabase.requireTableName("distributed-lock.fencing.table", table);
+		TableScripts.requireTableName("distributed-lock.fencing.table", table);
 	}
 
 	/**

@@ -116,7 +116,7 @@ public final class JdbcLockAutoConfiguration {
 	private static void prepare(DataSource dataSource, DistributedLockProperties locks, JdbcLockProperties jdbc,
 			String script, Runnable verify) {
 		try {
-			LockDatabase.initialize(dataSource, jdbc.initializeSchema(), script,
+			TableScripts.initialize(dataSource, jdbc.initializeSchema(), script,
 					"distributed-lock.jdbc.initialize-schema", verify);
 		}
 		catch (UncategorizedScriptException ex) {

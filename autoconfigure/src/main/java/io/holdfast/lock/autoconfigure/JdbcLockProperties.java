@@ -28,7 +28,7 @@ record JdbcLockProperties(@DefaultValue("rows") JdbcLockMode mode, @DefaultValue
 		@DefaultValue("embedded") DatabaseInitializationMode initializeSchema, @DefaultValue Advisory advisory) {
 
 	JdbcLockProperties {
-		LockDatabase.requireTableName("distributed-lock.jdbc.table", table);
+		TableScripts.requireTableName("distributed-lock.jdbc.table", table);
 	}
 
 	/**

@@ -24,10 +24,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link LockDatabase} on PostgreSQL, where {@code CREATE TABLE IF NOT EXISTS}
+ * Tests for {@link TableScripts} on PostgreSQL, where {@code CREATE TABLE IF NOT EXISTS}
  * fails if another session creates the same table at the same time.
  */
-class LockDatabaseTests {
+class TableScriptsTests {
 
 	@AutoClose
 	private static final PostgresServer postgres = PostgresServer.started();
@@ -82,7 +82,7 @@ class LockDatabaseTests {
 	}
 
 	private static void make(String script) {
-		LockDatabase.initialize(dataSource, DatabaseInitializationMode.ALWAYS, script);
+		TableScripts.initialize(dataSource, DatabaseInitializationMode.ALWAYS, script);
 	}
 
 	private static Connection transaction() throws SQLException {
