@@ -38,6 +38,9 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queu
 
 	private static final Duration LONGEST_CONNECT = Duration.ofSeconds(1);
 
+	/** Includes the creation of each node on the path. */
+	private static final Duration LONGEST_ACCESS = Duration.ofSeconds(10);
+
 	/**
 	 * Reads the wait queue after the leader has answered, because a lagging server may
 	 * show nodes of ended sessions. A lease lives with its session, whose end is unknown.
@@ -74,8 +77,9 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queu
 	void verify() {
 		String root = this.queueNodes.root();
 		try {
-			// while there is no connection, this leaves no request that is sent later
-			Stages.await(this.calls.sync(root).thenCompose((connected) -> tryAccess()), LONGEST_CONNECT);
+			// without a connection, this leaves no request that is sent later
+			Stages.await(this.calls.sync(root), LONGEST_CONNECT);
+			Stages.await(tryAccess(), LONGEST_ACCESS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			throw ZooKeeperErrors.unreachable(ex, root);

@@ -33,10 +33,10 @@ import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
-import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.backend.Verbs.soonRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -63,7 +63,7 @@ class AdvisoryWaitTests {
 	void releaseGrantsTheLockToTheWaiter() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));
 		Claim waiter = claim(this.lock);
-		CompletionStage<?> signal = refused(this.store, waiter);
+		CompletionStage<?> signal = soonRefused(this.store, waiter);
 		postgres.awaitWaiters(1);
 		released(this.other, holder);
 		KeptLock kept = (KeptLock) answer(signal);
@@ -83,8 +83,8 @@ class AdvisoryWaitTests {
 	void laterAttemptOfAWaiterGetsASignalWithoutTheLock() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));
 		Claim waiter = claim(this.lock);
-		refused(this.store, waiter);
-		CompletionStage<?> signal = refused(this.store, waiter);
+		soonRefused(this.store, waiter);
+		CompletionStage<?> signal = soonRefused(this.store, waiter);
 		released(this.other, holder);
 		assertThat((Object) answer(signal)).isNull();
 		released(this.store, granted(this.store, waiter));
@@ -93,7 +93,7 @@ class AdvisoryWaitTests {
 	@Test
 	void lockThatAWaiterDoesNotTakeIsReleasedSoon() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));
-		CompletionStage<?> signal = refused(this.store, claim(this.lock));
+		CompletionStage<?> signal = soonRefused(this.store, claim(this.lock));
 		released(this.other, holder);
 		awaitSignal(signal);
 		released(this.other, soonGranted(this.other, claim(this.lock)));
@@ -105,7 +105,7 @@ class AdvisoryWaitTests {
 		Grant holder = granted(this.other, claim(this.lock));
 		List<Claim> waiters = List.of(claim(this.lock), claim(this.lock), claim(this.lock));
 		for (int i = 0; i < waiters.size(); i++) {
-			refused(this.store, waiters.get(i));
+			soonRefused(this.store, waiters.get(i));
 			postgres.awaitWaiters(i + 1);
 		}
 		released(this.other, holder);
@@ -118,7 +118,7 @@ class AdvisoryWaitTests {
 	@Test
 	void waitEndsWithTheTimeOfItsClaim() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));
-		CompletionStage<?> signal = refused(this.store, claim(this.lock).withRemainingWait(Duration.ofMillis(300)));
+		CompletionStage<?> signal = soonRefused(this.store, claim(this.lock).withRemainingWait(Duration.ofMillis(300)));
 		assertThat((Object) answer(signal)).isNull();
 		assertThat(this.store.sessions()).isZero();
 		released(this.other, holder);
@@ -133,7 +133,7 @@ class AdvisoryWaitTests {
 		for (int i = 0; i < 15; i++) {
 			Grant holder = granted(this.other, claim(this.lock));
 			Claim waiter = claim(this.lock);
-			refused(this.store, waiter);
+			soonRefused(this.store, waiter);
 			CompletableFuture<?> withdrawn = CompletableFuture.runAsync(() -> {
 				pause(micros);
 				this.store.abandon(waiter);
@@ -157,7 +157,7 @@ class AdvisoryWaitTests {
 	void withdrawalOfALongWaitLeavesNothing() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));
 		Claim waiter = claim(this.lock);
-		refused(this.store, waiter);
+		soonRefused(this.store, waiter);
 		postgres.awaitWaiters(1);
 		answer(this.store.abandon(waiter));
 		assertThat(this.store.sessions()).isZero();
@@ -172,7 +172,7 @@ class AdvisoryWaitTests {
 	void withdrawalByAnInterruptedThreadLeavesNothing() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));
 		Claim waiter = claim(this.lock);
-		refused(this.store, waiter);
+		soonRefused(this.store, waiter);
 		postgres.awaitWaiters(1);
 		Thread.currentThread().interrupt();
 		this.store.abandon(waiter);
@@ -187,7 +187,7 @@ class AdvisoryWaitTests {
 	void withdrawalFromAnUnreachableServerIsBounded() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));
 		Claim waiter = claim(this.lock);
-		refused(this.store, waiter);
+		soonRefused(this.store, waiter);
 		postgres.awaitWaiters(1);
 		this.wire.stall();
 		long start = System.nanoTime();
@@ -204,7 +204,7 @@ class AdvisoryWaitTests {
 	void waiterWhoseConnectionBreaksAsksAgain() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));
 		Claim waiter = claim(this.lock);
-		CompletionStage<?> signal = refused(this.store, waiter);
+		CompletionStage<?> signal = soonRefused(this.store, waiter);
 		postgres.awaitWaiters(1);
 		this.wire.cut();
 		awaitSignal(signal);

@@ -179,7 +179,7 @@ class RedisLockBackendTests extends OneRedisServer {
 				.isInstanceOf(LockBackendException.class)
 				.withMessageContaining("Lock '" + this.lock + "' could not be acquired")
 				.withMessageContaining("WRONGTYPE")
-				.withMessageContaining("Set a 'distributed-lock.namespace'");
+				.withMessageContaining("set a 'distributed-lock.namespace'");
 		}
 		finally {
 			server.ask("del", key("lock"));
