@@ -50,12 +50,13 @@ final class ProvingCalls implements ZooKeeperCalls {
 	}
 
 	/**
-	 * Returns how long the session is proven to last.
+	 * Returns how long a session is proven to last.
+	 * @param session the session
 	 * @param from the time to count from
 	 * @return the duration, or {@code null} if next to nothing is proven
 	 */
-	@Nullable Duration remainingSession(long from) {
-		return this.guarantee.remaining(from, this.calls.sessionTimeout());
+	@Nullable Duration remainingSession(long session, long from) {
+		return this.guarantee.remaining(session, from, this.calls.sessionTimeout());
 	}
 
 	private void heartbeat() {
@@ -88,11 +89,19 @@ final class ProvingCalls implements ZooKeeperCalls {
 		long session = this.calls.session();
 		this.guarantee.seen(session, sentAt);
 		return request.get().thenApply((answer) -> {
-			if (this.calls.session() == session) {
+			if (seenNow() == session) {
 				this.guarantee.answered(session, sentAt, this.calls.sessionTimeout(), committed);
 			}
 			return answer;
 		});
+	}
+
+	/** Records and returns the current session, which may have started meanwhile. */
+	private long seenNow() {
+		long now = this.clock.nanos();
+		long session = this.calls.session();
+		this.guarantee.seen(session, now);
+		return session;
 	}
 
 	@Override

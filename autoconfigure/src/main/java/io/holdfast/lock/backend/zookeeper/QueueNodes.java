@@ -47,6 +47,11 @@ final class QueueNodes {
 				(owner) -> new QueueNode(claim, queue(claim.lock()), interruptions));
 	}
 
+	/** Returns the queue node of a claim, or {@code null} if nothing of it is left. */
+	@Nullable QueueNode find(Claim claim) {
+		return this.byOwner.get(claim.owner());
+	}
+
 	/** Returns the queue node of a grant, or {@code null} if its node is gone. */
 	@Nullable QueueNode of(Grant grant) {
 		QueueNode queueNode = this.byOwner.get(grant.claim().owner());

@@ -83,12 +83,13 @@ final class SessionGuarantee {
 
 	/**
 	 * Records the client's current session. A session that follows another one started
-	 * after the other was last seen.
+	 * after the other was last seen. While a session is being started, the leader may
+	 * have created it already. A thread that was not scheduled may be late.
 	 * @param id the session
 	 * @param now the time just before the session was looked up
 	 */
 	synchronized void seen(long id, long now) {
-		if (id == ZooKeeperCalls.UNKNOWN_SESSION) {
+		if (!ZooKeeperCalls.isStarted(id) || now - this.seenAt < 0) {
 			return;
 		}
 		if (id != this.session) {
@@ -156,12 +157,17 @@ final class SessionGuarantee {
 	}
 
 	/**
-	 * Returns how long the session is proven to last.
+	 * Returns how long a session is proven to last.
+	 * @param id the session
 	 * @param from the time to count from
 	 * @param timeout the session timeout
 	 * @return the duration, or {@code null} if next to nothing is proven
 	 */
-	synchronized @Nullable Duration remaining(long from, Duration timeout) {
+	synchronized @Nullable Duration remaining(long id, long from, Duration timeout) {
+		return (id == this.session) ? remaining(from, timeout) : null;
+	}
+
+	private @Nullable Duration remaining(long from, Duration timeout) {
 		long age = from - this.provenAt;
 		Duration remaining = timeout.minusNanos(age + Math.max(0, age) / DRIFT_SHARE);
 		if (remaining.compareTo(timeout) > 0) {
@@ -174,7 +180,7 @@ final class SessionGuarantee {
 	 * Returns the delay before the next heartbeat, which is shorter while little is
 	 * proven.
 	 */
-	Duration pause(Duration timeout) {
+	synchronized Duration pause(Duration timeout) {
 		Duration remaining = remaining(this.clock.nanos(), timeout);
 		boolean fresh = remaining != null && remaining.compareTo(timeout.dividedBy(2)) >= 0;
 		Duration pause = timeout.dividedBy(fresh ? HEARTBEATS_PER_TIMEOUT : SETTLING_SHARE);

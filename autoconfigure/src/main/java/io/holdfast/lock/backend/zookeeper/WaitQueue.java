@@ -1,7 +1,6 @@
 package io.holdfast.lock.backend.zookeeper;
 
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -129,14 +128,15 @@ final class WaitQueue {
 
 	/**
 	 * Creates a node in a wait queue, reads the wait queue, and deletes the node, as each
-	 * client of locks must be able to.
+	 * client of locks must be able to. Also deletes what an interrupted check of this
+	 * client has left.
 	 * @param queue a wait queue of no lock
+	 * @param client the name of this client's nodes
 	 */
-	CompletableFuture<Void> tryAccess(String queue) {
-		String prefix = UUID.randomUUID() + "-";
-		return create(queue + "/" + prefix, "", MOST_REPETITIONS).thenCompose((made) -> this.calls.children(queue))
+	CompletableFuture<Void> tryAccess(String queue, String client) {
+		return create(queue + "/" + client, "", MOST_REPETITIONS).thenCompose((made) -> this.calls.children(queue))
 			.thenCompose(
-					(names) -> deleteAll(queue, names.stream().filter((name) -> name.startsWith(prefix)).toList()));
+					(names) -> deleteAll(queue, names.stream().filter((name) -> name.startsWith(client)).toList()));
 	}
 
 	private CompletableFuture<List<QueueNodeName>> read(QueueNode queueNode) {

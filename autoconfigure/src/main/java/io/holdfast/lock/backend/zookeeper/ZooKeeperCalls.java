@@ -19,6 +19,9 @@ interface ZooKeeperCalls extends AutoCloseable {
 	/** An id that no session has. */
 	long UNKNOWN_SESSION = -1;
 
+	/** The id while the client starts a session. */
+	long NO_SESSION = 0;
+
 	/**
 	 * Creates an ephemeral sequential node, and missing parents as containers. A repeated
 	 * request may have created a second node.
@@ -73,8 +76,8 @@ interface ZooKeeperCalls extends AutoCloseable {
 	CompletableFuture<Void> check(String path);
 
 	/**
-	 * Returns the id of the current session: zero if it has not started,
-	 * {@link #UNKNOWN_SESSION} while the client does not report one.
+	 * Returns the id of the current session, {@link #NO_SESSION} until the client knows
+	 * that it has started, or {@link #UNKNOWN_SESSION} while the client reports none.
 	 */
 	long session();
 
@@ -98,6 +101,11 @@ interface ZooKeeperCalls extends AutoCloseable {
 	/** Stops notifying the listener. The client stays open. */
 	@Override
 	void close();
+
+	/** Whether an id is that of a session that the client knows to have started. */
+	static boolean isStarted(long session) {
+		return session != NO_SESSION && session != UNKNOWN_SESSION;
+	}
 
 	/** Whether a failure proves that the node, as it was created, no longer exists. */
 	static boolean isGone(Throwable failure) {

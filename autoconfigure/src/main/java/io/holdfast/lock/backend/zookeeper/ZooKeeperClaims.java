@@ -92,18 +92,18 @@ final class ZooKeeperClaims {
 	private CompletionStage<AcquireResult> granted(QueueNode queueNode, Claim claim, long sentAt) {
 		this.predecessorWatch.stop(queueNode);
 		CompletionStage<Void> revoked = queueNode.revoked();
-		long czxid = queueNode.czxid();
-		if (queueNode.isEnded() || czxid == 0) {
+		ZooKeeperCalls.Node node = queueNode.node();
+		if (queueNode.isEnded() || node == null || node.czxid() == 0) {
 			return unknown("The claim was abandoned or its session ended");
 		}
-		Duration lease = this.calls.remainingSession(sentAt);
+		Duration lease = this.calls.remainingSession(node.session(), sentAt);
 		if (lease == null) {
 			return unknown("The session's validity is not proven yet");
 		}
 		if (!claim.renew() && claim.leaseTime().compareTo(lease) < 0) {
 			lease = claim.leaseTime();
 		}
-		Grant grant = new Grant(claim, czxid, lease, revoked);
+		Grant grant = new Grant(claim, node.czxid(), lease, revoked);
 		return CompletableFuture.completedFuture(
 				new AcquireResult.Acquired(claim.sticky() ? grant.withDemand(this.queue.wanted(queueNode)) : grant));
 	}
@@ -123,8 +123,13 @@ final class ZooKeeperClaims {
 				this.predecessorWatch.watch(queueNode, own, blockers), LONGEST_WAIT, demanded));
 	}
 
-	/** Withdraws a claim. */
+	/** Withdraws a claim of this client. Nothing is left of one that was never sent. */
 	CompletionStage<Void> abandon(Claim claim) {
+		return (this.queueNodes.find(claim) != null) ? delete(claim) : CompletableFuture.completedFuture(null);
+	}
+
+	/** Deletes the nodes of a claim, which may be that of another client. */
+	CompletionStage<Void> delete(Claim claim) {
 		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
 		return withdraw(queueNode, () -> this.queue.leave(queueNode))
 			.exceptionallyCompose((failure) -> CompletableFuture

@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.zookeeper;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -17,6 +18,7 @@ import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
@@ -106,7 +108,8 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 		this.renewals = new ZooKeeperRenewals(this.calls, this.queueNodes, this.suspension, clock);
 		this.claims = new ZooKeeperClaims(this.calls, this.queueNodes, this.queue, this.suspension, this.renewals,
 				clock);
-		this.lookup = new ZooKeeperLookup(this.calls, this.queueNodes, this.queue, this.suspension, clock);
+		this.lookup = new ZooKeeperLookup(this.calls, this.queueNodes, this.queue, this.suspension, clock,
+				UUID.randomUUID() + "-");
 		this.stopClock = stopClock;
 		this.calls.listen(this::stateChanged);
 	}
@@ -169,6 +172,13 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
 		return this.claims.abandon(claim);
+	}
+
+	@Override
+	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
+		Claim claim = new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), CAPABILITIES.shortestLease(), false,
+				Duration.ZERO, false);
+		return this.claims.delete(claim).thenApply((done) -> true);
 	}
 
 	@Override

@@ -29,9 +29,10 @@ import io.holdfast.lock.support.Stages;
  * @param queue creates nodes and deletes them
  * @param suspension knows the state of the connection
  * @param clock the source of time
+ * @param client the name of this client's nodes in no wait queue of a lock
  */
 record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queue, Suspension suspension,
-		SchedulingClock clock) {
+		SchedulingClock clock, String client) {
 
 	/** The wait queue of no lock: the name of each other one ends with a digest. */
 	private static final String ACCESS_CHECK = "access";
@@ -87,7 +88,7 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queu
 	}
 
 	private CompletableFuture<Void> tryAccess() {
-		return this.queue.tryAccess(this.queueNodes.root() + "/" + ACCESS_CHECK);
+		return this.queue.tryAccess(this.queueNodes.root() + "/" + ACCESS_CHECK, this.client);
 	}
 
 	CompletionStage<StoreStatus> status() {
@@ -106,7 +107,7 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queu
 		Map<String, Object> details = new LinkedHashMap<>();
 		details.put("connection", connection);
 		details.put("sessionTimeout", DurationText.of(this.calls.sessionTimeout()));
-		Duration validity = this.calls.remainingSession(this.clock.nanos());
+		Duration validity = this.calls.remainingSession(this.calls.session(), this.clock.nanos());
 		details.put("validity", (validity != null) ? DurationText.of(validity) : "not proven");
 		return details;
 	}

@@ -72,7 +72,7 @@ final class ZooKeeperRenewals {
 				return unknown("The session has changed");
 			}
 			queueNode.confirmed(interruptions);
-			Duration lease = this.calls.remainingSession(sentAt);
+			Duration lease = this.calls.remainingSession(session, sentAt);
 			return (lease != null) ? new RenewResult.Renewed(lease)
 					: unknown("The session's validity is not proven yet");
 		});

@@ -94,10 +94,29 @@ class SessionGuaranteeTests {
 		this.guarantee.seen(1, at(1));
 		this.guarantee.seen(1, at(20));
 		this.guarantee.seen(2, at(22));
-		assertThat(remaining()).isBetween(Duration.ofMillis(13_900), Duration.ofSeconds(14));
+		assertThat(remaining(2)).isBetween(Duration.ofMillis(13_900), Duration.ofSeconds(14));
+		assertThat(remaining(1)).as("the session that has ended").isNull();
 		this.guarantee.answered(1, at(22), TIMEOUT, true);
 		this.guarantee.seen(2, at(38));
-		assertThat(this.guarantee.remaining(at(38), TIMEOUT)).isNull();
+		assertThat(remaining(2)).isNull();
+	}
+
+	/** The leader may have created the session long before the client knows of it. */
+	@Test
+	void sessionBeingStartedIsNoEarlierSession() {
+		this.guarantee.seen(1, at(1));
+		this.guarantee.seen(ZooKeeperCalls.NO_SESSION, at(9));
+		this.guarantee.seen(2, at(10));
+		assertThat(remaining(2)).isBetween(Duration.ofMillis(6_700), Duration.ofSeconds(7));
+	}
+
+	@Test
+	void lateSightingOfAnEarlierSessionChangesNothing() {
+		this.guarantee.seen(1, at(1));
+		this.guarantee.seen(2, at(10));
+		this.guarantee.seen(1, at(9));
+		this.guarantee.seen(2, at(11));
+		assertThat(remaining(2)).isBetween(Duration.ofMillis(5_700), Duration.ofSeconds(6));
 	}
 
 	@Test
@@ -133,7 +152,11 @@ class SessionGuaranteeTests {
 	}
 
 	private Duration remaining() {
-		return this.guarantee.remaining(this.time.now, TIMEOUT);
+		return remaining(1);
+	}
+
+	private Duration remaining(long session) {
+		return this.guarantee.remaining(session, this.time.now, TIMEOUT);
 	}
 
 	private long at(double seconds) {

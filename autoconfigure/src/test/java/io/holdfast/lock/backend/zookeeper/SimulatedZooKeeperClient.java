@@ -86,24 +86,40 @@ final class SimulatedZooKeeperClient implements ZooKeeperCalls {
 		}
 		dial();
 		long former = this.session;
-		timed(() -> (former != 0 && this.ensemble.alive(former)) ? former : -this.ensemble.createSession())
-			.thenAccept((id) -> connected(id, former));
+		if (former == NO_SESSION) {
+			startSession();
+			return;
+		}
+		timed(() -> this.ensemble.alive(former)).thenAccept((alive) -> {
+			if (alive) {
+				connected(true);
+			}
+			else {
+				this.session = NO_SESSION;
+				this.listener.accept(Connection.LOST);
+				startSession();
+			}
+		});
+	}
+
+	/** The leader may have created the session long before the client knows of it. */
+	private void startSession() {
+		timed(this.ensemble::createSession).thenAccept((id) -> {
+			this.session = id;
+			connected(false);
+		});
 	}
 
 	/**
-	 * Resumes the former session, of which the leader was notified, or starts a new one,
-	 * whose id is negative here.
+	 * Continues with the former session, of which the leader was notified, or with a new
+	 * one.
 	 */
-	private void connected(long id, long former) {
-		this.session = Math.abs(id);
+	private void connected(boolean former) {
 		this.connected = true;
-		if (id < 0 && former != 0) {
-			this.listener.accept(Connection.LOST);
-		}
 		this.listener.accept(Connection.CONNECTED);
 		for (Watching watching : List.copyOf(this.watches)) {
-			if (id < 0 || watching.triggered || !this.ensemble.tree().exists(watching.path)) {
-				watching.fire(id >= 0);
+			if (!former || watching.triggered || !this.ensemble.tree().exists(watching.path)) {
+				watching.fire(former);
 			}
 		}
 	}

@@ -14,7 +14,10 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.StoreStatus;
 
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
@@ -87,6 +90,28 @@ class ZooKeeperClaimTests {
 		CompletableFuture<Void> abandoned = this.store.abandon(this.claim).toCompletableFuture();
 		creation.carryOut().answer();
 		assertThat(abandoned).isCompleted();
+		assertNothingLeft();
+	}
+
+	@Test
+	void nextCheckOfTheStoreDeletesWhatAnInterruptedOneHasLeft() throws Exception {
+		this.calls.hold("children");
+		CompletableFuture<StoreStatus> interrupted = this.store.status().toCompletableFuture();
+		this.calls.next().lose();
+		assertThat(interrupted).isCompletedExceptionally();
+		assertThat(this.server.paths()).hasSize(1);
+		this.calls.holdNothing();
+		assertThat(answer(this.store.status()).state()).isEqualTo(StoreStatus.State.AVAILABLE);
+		assertNothingLeft();
+	}
+
+	/** In an outage, the claims of all failed acquisitions would fill the memory. */
+	@Test
+	void claimThatWasNotSentLeavesNothingInMemory() throws Exception {
+		this.calls.session(ZooKeeperCalls.UNKNOWN_SESSION);
+		Claim claim = claim(LOCK);
+		assertThat(ask(this.store, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		answer(this.store.abandon(claim));
 		assertNothingLeft();
 	}
 

@@ -62,7 +62,7 @@ class ZooKeeperSimulationTests {
 		assertThat(mutant.find(SingleMemberStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
-	static Duration wholeTimeout(ProvingCalls calls, long from) {
+	static Duration wholeTimeout(ProvingCalls calls, long session, long from) {
 		return calls.sessionTimeout();
 	}
 
