@@ -12,6 +12,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
@@ -99,8 +100,8 @@ public final class DistributedLockAutoConfiguration {
 	}
 
 	@Bean
-	LockEngineLifecycle lockEngineLifecycle(EngineReference engine) {
-		return new LockEngineLifecycle(engine);
+	LockEngineLifecycle lockEngineLifecycle(EngineReference engine, ConfigurableApplicationContext context) {
+		return new LockEngineLifecycle(engine, context::isClosed);
 	}
 
 }

@@ -1,13 +1,16 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.util.function.BooleanSupplier;
+
 import org.springframework.context.SmartLifecycle;
 
 import io.holdfast.lock.engine.LockEngine;
 
 /**
- * Closes the engine during shutdown. The web server drains its requests before that,
- * because they may still acquire and hold locks. The beans whose clients the stores need
- * are destroyed after it.
+ * Closes the engine while its context closes. The web server drains its requests before
+ * that, because they may still acquire and hold locks. The beans whose clients the stores
+ * need are destroyed after it. A context that is only stopped or paused, such as a cached
+ * one between two test classes, keeps its engine: it may be started again.
  */
 final class LockEngineLifecycle implements SmartLifecycle {
 
@@ -19,10 +22,17 @@ final class LockEngineLifecycle implements SmartLifecycle {
 
 	private final EngineReference engine;
 
+	private final BooleanSupplier closing;
+
 	private volatile boolean running;
 
-	LockEngineLifecycle(EngineReference engine) {
+	/**
+	 * Creates the lifecycle.
+	 * @param closing whether the context is closing
+	 */
+	LockEngineLifecycle(EngineReference engine, BooleanSupplier closing) {
 		this.engine = engine;
+		this.closing = closing;
 	}
 
 	@Override
@@ -35,8 +45,10 @@ final class LockEngineLifecycle implements SmartLifecycle {
 	 */
 	@Override
 	public void stop() {
-		this.running = false;
-		this.engine.created().forEach(LockEngine::close);
+		if (this.closing.getAsBoolean()) {
+			this.running = false;
+			this.engine.created().forEach(LockEngine::close);
+		}
 	}
 
 	@Override

@@ -17,6 +17,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -101,7 +102,7 @@ class ContextLifecycleTests {
 	@Test
 	void closeCreatesNoEngine() {
 		ObjectProvider<LockOperations> engine = mock();
-		new LockEngineLifecycle(new EngineReference(engine)).stop();
+		new LockEngineLifecycle(new EngineReference(engine), () -> true).stop();
 		verifyNoInteractions(engine);
 	}
 
@@ -174,9 +175,28 @@ class ContextLifecycleTests {
 		this.proxied.run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			assertThat(locks).isNotInstanceOf(LockEngine.class);
-			context.getBean(LockEngineLifecycle.class).stop();
+			context.close();
 			assertThatExceptionOfType(LockException.class).isThrownBy(() -> locks.acquire(STOCK))
 				.withMessageContaining("the application is stopping");
+		});
+	}
+
+	/** Spring pauses a cached context while the tests of another one run. */
+	@Test
+	void contextThatWasPausedOrStoppedLocksAgain() {
+		this.runner.run((context) -> {
+			ConfigurableApplicationContext source = (ConfigurableApplicationContext) context
+				.getSourceApplicationContext();
+			LockHandle held = context.getBean(LockOperations.class).acquire(STOCK);
+			source.pause();
+			source.restart();
+			source.stop();
+			source.start();
+			assertThat(held.isHeld()).isTrue();
+			held.close();
+			assertThat(
+					context.getBean(LockOperations.class).<Boolean, RuntimeException>execute(STOCK, LockHandle::isHeld))
+				.isTrue();
 		});
 	}
 
