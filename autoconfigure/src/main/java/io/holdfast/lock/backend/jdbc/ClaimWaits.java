@@ -66,9 +66,17 @@ final class ClaimWaits implements AutoCloseable {
 		if (claim.remainingWait().isZero()) {
 			return null;
 		}
-		this.waiting.putIfAbsent(claim.owner(), new Wait(this.clock.nanos(), 0));
-		return (notified && this.options.listen()) ? notifications().expect(claim, this.options.id(claim.lock()))
-				: null;
+		CompletionStage<@Nullable ReleaseNotice> signal = (notified && this.options.listen())
+				? notifications().expect(claim, this.options.id(claim.lock())) : null;
+		boolean listening = isListening();
+		this.waiting.compute(claim.owner(), (owner, present) -> (present != null) ? present.listening(listening)
+				: new Wait(this.clock.nanos(), 0, listening));
+		return signal;
+	}
+
+	private boolean isListening() {
+		ReleaseNotifications present = this.notifications;
+		return present != null && present.isListening();
 	}
 
 	/**
@@ -135,8 +143,9 @@ final class ClaimWaits implements AutoCloseable {
 	 * @param demanded whether a sticky lease was demanded
 	 */
 	AcquireResult contended(Claim claim, @Nullable CompletionStage<?> signal, boolean first, boolean demanded) {
-		ReleaseNotifications present = this.notifications;
-		if (signal != null && present != null && present.isListening()) {
+		Wait wait = this.waiting.get(claim.owner());
+		// a release between the announcement and the start of listening was not noticed
+		if (signal != null && wait != null && wait.listening() && isListening()) {
 			return new AcquireResult.Contended(signal, Duration.ofMillis(pause() * POLL_FACTOR), demanded);
 		}
 		Duration pause = Duration.ofMillis(first ? pauseOfFirst(claim) : pause());
@@ -151,7 +160,7 @@ final class ClaimWaits implements AutoCloseable {
 
 	private long pauseOfFirst(Claim claim) {
 		Wait wait = this.waiting.computeIfPresent(claim.owner(),
-				(owner, present) -> new Wait(present.since(), present.pollsAsFirst() + 1));
+				(owner, present) -> new Wait(present.since(), present.pollsAsFirst() + 1, present.listening()));
 		int doublings = (wait != null) ? Math.min(DOUBLINGS, wait.pollsAsFirst() - 1) : DOUBLINGS;
 		return Math.min(SHORTEST_POLL_MILLIS, FIRST_WAITER_MILLIS << doublings);
 	}
@@ -176,8 +185,14 @@ final class ClaimWaits implements AutoCloseable {
 	 *
 	 * @param since when it was first rejected, in nanoseconds of the clock
 	 * @param pollsAsFirst how often it was rejected as the first waiter
+	 * @param listening whether releases were noticed before the latest attempt
 	 */
-	private record Wait(long since, int pollsAsFirst) {
+	private record Wait(long since, int pollsAsFirst, boolean listening) {
+
+		Wait listening(boolean now) {
+			return new Wait(this.since, this.pollsAsFirst, now);
+		}
+
 	}
 
 }

@@ -134,7 +134,14 @@ final class ReleaseNotifications implements AutoCloseable {
 		if (!this.closed && this.running.compareAndSet(false, true)) {
 			Thread listener = Threads.daemon("holdfast-jdbc-listener", this::run);
 			this.thread = listener;
-			listener.start();
+			try {
+				listener.start();
+			}
+			catch (Error ex) {
+				// no thread is left; the next claim tries again
+				this.running.set(false);
+				throw ex;
+			}
 		}
 	}
 
