@@ -98,8 +98,9 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Registers a listener that is called once if this hold is lost, or immediately if it
-	 * is already lost. The listener runs on the thread that detects the loss, unless that
-	 * is a thread of the store's client. It must return quickly and must not block.
+	 * is already lost. The listeners of a hold run one after another: on a thread of
+	 * their own, or on the thread of the application that detects the loss, such as one
+	 * that closes the hold. A listener may block, but delays the ones after it.
 	 * @param listener the listener, which receives the lost lock and the cause
 	 */
 	void onLost(Consumer<LockLostEvent> listener);

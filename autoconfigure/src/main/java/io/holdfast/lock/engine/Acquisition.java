@@ -149,7 +149,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	private void awaitAnswer(StoreRequest attempt) {
 		boolean sent = attempt.isSent();
 		long timeout = Backoff.forResponse(this.request, this.attempts.made(), sent, left(), this.context.settings());
-		after(timeout, () -> onIndeterminate(StoreResponses.none(attempt.isSent())));
+		after(timeout, () -> onIndeterminate(StoreResponses.none(attempt.isSent(), timeout, this.context.settings())));
 		if (!sent) {
 			attempt.whenSent(inThisPhase(() -> awaitAnswer(attempt)));
 		}

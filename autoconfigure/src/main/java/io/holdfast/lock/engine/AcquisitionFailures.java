@@ -114,6 +114,17 @@ final class AcquisitionFailures {
 	}
 
 	/**
+	 * Creates the exception for a backend that has not confirmed too many requests. More
+	 * of them would fill the memory.
+	 */
+	static LockException unconfirmed(ResolvedRequest request, int most) {
+		return new LockBackendException(request.lock(), request.backend().name(),
+				"Lock '%s' was not requested: backend %s has not confirmed %s earlier releases and withdrawals, the maximum (%s). %s"
+					.formatted(request.lock(), request.backend().name(), most, request, CHECK_STORE),
+				null);
+	}
+
+	/**
 	 * Creates the exception for an unknown outcome. The message of a
 	 * {@link LockException} already names the root cause, further details and the remedy.
 	 */

@@ -66,8 +66,12 @@ final class Attempts {
 	/**
 	 * Creates the next attempt.
 	 * @param now the present time, or a slightly earlier one
+	 * @throws LockException if the store must not be asked for more locks
 	 */
 	Attempt next(long now) {
+		if (this.made == 0) {
+			this.acquisition.context.retrier().requireConfirmations(this.acquisition.request);
+		}
 		Duration leftForRetries = leftForRetries();
 		Claim sent = claim(leftForRetries);
 		this.claim = sent;
@@ -115,14 +119,14 @@ final class Attempts {
 
 	/**
 	 * Records that the outcome of the latest attempt is unknown. A missing response never
-	 * replaces a known cause. An attempt that was not sent gives no cause, unless it was
-	 * the first one.
+	 * replaces a known cause. An attempt that was not sent, or cut short by the end of
+	 * the wait, gives no cause, unless it was the first one.
 	 * @return the number of unknown outcomes before this one
 	 */
 	int unknown(Throwable cause) {
 		Throwable before = this.acquisition.lastUnknown;
 		boolean tellsNothing = cause instanceof StoreResponses.NoAnswerException none
-				&& (before != null || (!none.sent && this.made > 1));
+				&& (before != null || (!none.hadTime && this.made > 1));
 		this.acquisition.lastUnknown = tellsNothing ? before : cause;
 		end();
 		return this.unknown++;
@@ -131,7 +135,12 @@ final class Attempts {
 	/** Whether the latest attempt failed because its thread was interrupted. */
 	boolean wasInterrupted() {
 		Throwable unknown = this.acquisition.lastUnknown;
-		return unknown != null && Failures.causes(unknown).anyMatch(InterruptedException.class::isInstance);
+		return unknown != null && isInterrupt(unknown);
+	}
+
+	/** Whether an outcome is unknown because a thread was interrupted. */
+	static boolean isInterrupt(Throwable unknown) {
+		return Failures.causes(unknown).anyMatch(InterruptedException.class::isInstance);
 	}
 
 	/**
@@ -275,7 +284,7 @@ final class Attempts {
 		CompletionStage<AcquireResult> call() {
 			return (this.first || !this.acquisition.deadlineHasPassed())
 					? this.acquisition.request.backend().tryAcquire(this.claim)
-					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(StoreResponses.none(false)));
+					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(StoreResponses.notSent()));
 		}
 
 	}

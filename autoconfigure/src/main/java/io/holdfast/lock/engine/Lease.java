@@ -11,6 +11,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.support.Threads;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.support.Stages;
 
@@ -199,10 +200,13 @@ final class Lease extends LossState {
 	}
 
 	/**
-	 * A listener may end the application, whose client then waits for its own threads.
+	 * A listener may end the application, whose client then waits for its own threads. Or
+	 * it may block, and other leases need this thread.
 	 */
 	private Executor listenerThreads() {
-		return request().backend().answersOn(Thread.currentThread()) ? this.context.callbacks() : Runnable::run;
+		Thread present = Thread.currentThread();
+		return (request().backend().answersOn(present) || Threads.isOwn(present)) ? this.context.callbacks()
+				: Runnable::run;
 	}
 
 	/** Asks the store whether it still keeps the lease, for as long as it is valid. */

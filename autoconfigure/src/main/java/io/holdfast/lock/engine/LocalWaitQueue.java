@@ -82,7 +82,8 @@ final class LocalWaitQueue {
 	}
 
 	private static boolean isUnanswered(Ticket ticket) {
-		return ticket.lease == null && ticket.lastUnknown != null;
+		Throwable unknown = ticket.lastUnknown;
+		return ticket.lease == null && unknown != null && !Attempts.isInterrupt(unknown);
 	}
 
 	State enter(Ticket ticket) {

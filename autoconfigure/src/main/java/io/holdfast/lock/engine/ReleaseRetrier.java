@@ -85,7 +85,7 @@ final class ReleaseRetrier {
 
 	/**
 	 * Asks the store to keep a lock for a time without this JVM, or releases it if that
-	 * time is over.
+	 * time is over. Both are retried.
 	 * @param quiet completes when no earlier request for the lease is in progress
 	 * @param remaining supplies the remaining time when the request is sent
 	 */
@@ -93,12 +93,29 @@ final class ReleaseRetrier {
 		new Request<>(backend, grant.claim().lock(), "retention", grant.lease(), () -> {
 			Duration left = remaining.get();
 			return (left.compareTo(Duration.ZERO) > 0) ? backend.retain(grant, left)
-					: backend.release(grant).thenApply((answer) -> true);
+					: backend.release(grant).thenCompose(ReleaseRetrier::confirmed);
 		}, Objects::nonNull).start(quiet, null).thenAccept((kept) -> {
 			if (!kept) {
 				this.notRetained.add(grant.claim().lock());
 			}
 		});
+	}
+
+	/** Fails unless a release that replaces a retention is confirmed. */
+	private static CompletionStage<Boolean> confirmed(ReleaseResult answer) {
+		return (answer instanceof ReleaseResult.Indeterminate unknown) ? CompletableFuture.failedFuture(unknown.cause())
+				: CompletableFuture.completedFuture(true);
+	}
+
+	/**
+	 * Fails if too many requests that end holds or claims are unconfirmed: a
+	 * session-bound store may keep what they are about for as long as an outage lasts.
+	 */
+	void requireConfirmations(ResolvedRequest request) {
+		Retries present = this.retries.isEmpty() ? null : this.retries.get(request.backend());
+		if (present != null && present.isFull()) {
+			throw AcquisitionFailures.unconfirmed(request, Retries.MOST_UNCONFIRMED);
+		}
 	}
 
 	/**

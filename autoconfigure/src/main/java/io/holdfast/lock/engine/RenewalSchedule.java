@@ -43,6 +43,9 @@ final class RenewalSchedule {
 	/** The current or last renewal; at most one is in progress at a time. */
 	CompletableFuture<Void> renewal = NONE;
 
+	/** Whether to renew once more after the renewal in progress. */
+	boolean again;
+
 	private volatile long renewalDue;
 
 	/** Why the last renewal failed, or {@code null} if it has not. */
@@ -89,7 +92,11 @@ final class RenewalSchedule {
 		return wantsRenewal(now) && this.nextRenewal - now <= interval() / BATCH_SHARE;
 	}
 
-	/** Returns whether to send a renewal now; if so, it counts as in progress. */
+	/**
+	 * Plans the next renewal an interval from now.
+	 * @return whether to send one now, which counts as in progress; otherwise the lease
+	 * wants none, or one is in progress
+	 */
 	boolean startsRenewal(long now) {
 		if (!wantsRenewal(now)) {
 			return false;

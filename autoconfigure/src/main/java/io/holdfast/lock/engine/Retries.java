@@ -30,6 +30,9 @@ final class Retries {
 
 	private static final int MOST_UNDER_WAY = 64;
 
+	/** With more of them, no further lock is requested. */
+	static final int MOST_UNCONFIRMED = 10_000;
+
 	private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(2);
@@ -66,6 +69,21 @@ final class Retries {
 	Retries(String backend, SchedulingClock time) {
 		this.backend = backend;
 		this.time = time;
+	}
+
+	/** Whether so many requests are unconfirmed that the store must not be asked more. */
+	boolean isFull() {
+		this.lock.lock();
+		try {
+			return unconfirmed() >= MOST_UNCONFIRMED;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private int unconfirmed() {
+		return this.waiting.size() + this.underWay + this.resting;
 	}
 
 	/** Adds a request whose first response was not a confirmation. */
@@ -230,7 +248,7 @@ final class Retries {
 		this.lock.lock();
 		try {
 			this.closed = true;
-			int left = this.waiting.size() + this.underWay + this.resting;
+			int left = unconfirmed();
 			if (left > 0) {
 				logger.warn(
 						"Number of releases and withdrawals that backend %s had not confirmed when the application stopped: %s. Remaining locks expire with their leases or with the session of the client."

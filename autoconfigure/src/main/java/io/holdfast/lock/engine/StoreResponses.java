@@ -85,9 +85,17 @@ final class StoreResponses {
 				"the grant arrived after its lease of " + DurationText.of(lease) + " had expired");
 	}
 
-	/** Creates the failure for an unanswered request, which may not have been sent. */
-	static TimeoutException none(boolean sent) {
-		return new NoAnswerException(sent);
+	/**
+	 * Creates the failure for an unanswered request, which may not have been sent.
+	 * @param timeout the time to respond, which the end of a wait may have shortened
+	 */
+	static TimeoutException none(boolean sent, long timeout, EngineSettings settings) {
+		return new NoAnswerException(sent, timeout >= settings.responseTimeout().toNanos());
+	}
+
+	/** Creates the failure for a request that was not sent. */
+	static TimeoutException notSent() {
+		return new NoAnswerException(false, false);
 	}
 
 	/** Signals a missing response, or a request that was not sent in time. */
@@ -95,11 +103,12 @@ final class StoreResponses {
 
 		private static final long serialVersionUID = 1L;
 
-		final boolean sent;
+		/** Whether the failure tells anything of the store. */
+		final boolean hadTime;
 
-		NoAnswerException(boolean sent) {
+		NoAnswerException(boolean sent, boolean hadTime) {
 			super(sent ? "no response in time" : "too many requests were in progress to send this one in time");
-			this.sent = sent;
+			this.hadTime = sent && hadTime;
 		}
 
 	}

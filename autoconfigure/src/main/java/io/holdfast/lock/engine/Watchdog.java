@@ -61,10 +61,13 @@ final class Watchdog {
 		this.threads = threads;
 	}
 
-	/** Watches a lease from its first hold on. */
+	/** Watches a lease from its first hold on, unless an operator has released it. */
 	void watch(RenewalSchedule schedule) {
 		this.lock.lock();
 		try {
+			if (schedule.lease.holder().lost()) {
+				return;
+			}
 			schedule.number = this.numbers++;
 			long now = schedule.lease.holder().acquiredAt();
 			schedule.nextRenewal = now + schedule.firstInterval();
@@ -187,7 +190,22 @@ final class Watchdog {
 			RenewalSchedule schedule = schedules.get(i);
 			answers.handle((all, failure) -> answer(all, failure, number))
 				.thenAccept((answer) -> answered(schedule, sentAt, answer))
-				.whenComplete((done, failure) -> schedule.renewal.complete(null));
+				.whenComplete((done, failure) -> over(schedule));
+		}
+	}
+
+	/** Ends a renewal. A request to renew at once that came meanwhile follows. */
+	private void over(RenewalSchedule schedule) {
+		schedule.renewal.complete(null);
+		this.lock.lock();
+		try {
+			if (schedule.again) {
+				schedule.again = false;
+				replan(schedule, this.time.nanos());
+			}
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 
@@ -225,9 +243,19 @@ final class Watchdog {
 		replan(schedule, null);
 	}
 
-	/** Renews a lease before it is due, because it may be lost. */
+	/**
+	 * Renews a lease before it is due, because it may be lost. The response to a renewal
+	 * in progress does not tell of that.
+	 */
 	void renewNow(RenewalSchedule schedule) {
-		replan(schedule, this.time.nanos());
+		this.lock.lock();
+		try {
+			schedule.again = !schedule.renewal.isDone();
+			replan(schedule, this.time.nanos());
+		}
+		finally {
+			this.lock.unlock();
+		}
 	}
 
 	private void replan(RenewalSchedule schedule, @Nullable Long nextRenewal) {

@@ -19,9 +19,19 @@ public final class Threads {
 	 * @return the thread, not started
 	 */
 	public static Thread daemon(String name, Runnable task) {
-		Thread thread = new Thread(task, name);
+		Thread thread = new OwnThread(task, name);
 		thread.setDaemon(true);
 		return thread;
+	}
+
+	/**
+	 * Returns whether a thread is one of Holdfast, whose work waits while code of the
+	 * application runs on it.
+	 * @param thread the thread
+	 * @return whether {@link #daemon} has created it
+	 */
+	public static boolean isOwn(Thread thread) {
+		return thread instanceof OwnThread;
 	}
 
 	/**
@@ -52,6 +62,15 @@ public final class Threads {
 	 */
 	public static void await(CompletableFuture<?> done, Duration limit) {
 		done.<Object>thenApply((result) -> true).completeOnTimeout(false, limit.toNanos(), TimeUnit.NANOSECONDS).join();
+	}
+
+	/** A thread of Holdfast. */
+	private static final class OwnThread extends Thread {
+
+		OwnThread(Runnable task, String name) {
+			super(task, name);
+		}
+
 	}
 
 }

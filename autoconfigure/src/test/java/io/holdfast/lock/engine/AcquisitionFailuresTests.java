@@ -92,6 +92,32 @@ class AcquisitionFailuresTests {
 	}
 
 	@Test
+	void callersBehindAnInterruptedOneAreRefused() {
+		this.backend.heldByAnother(LOCK);
+		this.backend.acquires.add((claim) -> CompletableFuture
+			.completedFuture(new AcquireResult.Indeterminate(new InterruptedException())));
+		CompletableFuture<LockHandle> front = this.fixture.acquire(request().waitTime(WAIT));
+		failure(this.fixture.acquire(request().waitTime(Duration.ZERO))).isInstanceOf(LockNotAcquiredException.class);
+		front.cancel(false);
+		failure(this.fixture.acquire(request().waitTime(Duration.ZERO))).isInstanceOf(LockNotAcquiredException.class);
+		this.backend.freedByAnother(LOCK);
+		this.fixture.assertNothingLeft();
+	}
+
+	/** The store has refused the claim, and the end of the wait cuts the retry short. */
+	@Test
+	void retryAtTheEndOfTheWaitIsNoFailureOfTheStore() {
+		this.backend.heldByAnother(LOCK);
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMillis(1_500)));
+		this.backend.acquires.add((claim) -> new CompletableFuture<>());
+		this.fixture.time.advance(Duration.ofSeconds(2));
+		failure(waiting).isInstanceOf(LockNotAcquiredException.class)
+			.hasMessageContainingAll("another holder kept it", "2 attempts");
+		this.backend.freedByAnother(LOCK);
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
 	void messageNamesThePendingReleaseOfThisJvm() {
 		this.backend.releases.add((grant) -> new CompletableFuture<>());
 		this.fixture.acquired(request()).close();

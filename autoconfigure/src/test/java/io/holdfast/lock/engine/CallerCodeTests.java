@@ -19,6 +19,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 
@@ -79,6 +80,35 @@ class CallerCodeTests {
 		assertThat(waiting).failsWithin(60, TimeUnit.SECONDS)
 			.withThrowableThat()
 			.withCauseInstanceOf(LockNotAcquiredException.class);
+	}
+
+	/** One thread detects the losses of all leases, and renews them. */
+	@Test
+	void blockingListenerOfALossDelaysNoOtherLease() {
+		try (LockEngine real = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
+				settings().shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE, List.of())) {
+			LockHandle renewed = real
+				.acquire(LockRequest.forLock(LockName.of("renewed")).leaseTime(Duration.ofMillis(600)).build());
+			CountDownLatch blocked = new CountDownLatch(1);
+			CountDownLatch second = new CountDownLatch(1);
+			LockHandle lost = losing(real, "lost", Duration.ofMillis(100), () -> {
+				blocked.countDown();
+				await(this.ends);
+			});
+			await(blocked);
+			LockHandle next = losing(real, "next", Duration.ofMillis(900), second::countDown);
+			await(second);
+			assertThat(renewed.isHeld()).isTrue();
+			this.ends.countDown();
+			List.of(next, lost, renewed).forEach(LockHandle::close);
+		}
+	}
+
+	private static LockHandle losing(LockEngine engine, String name, Duration lease, Runnable onLost) {
+		LockHandle handle = engine
+			.acquire(LockRequest.forLock(LockName.of(name)).leaseTime(lease).renew(false).build());
+		handle.onLost((lost) -> onLost.run());
+		return handle;
 	}
 
 	private List<CompletableFuture<Integer>> blockingBodies() {

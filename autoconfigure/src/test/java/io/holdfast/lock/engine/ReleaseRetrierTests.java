@@ -19,6 +19,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
@@ -124,6 +125,30 @@ class ReleaseRetrierTests {
 		this.time.advance(Duration.ofSeconds(3));
 		assertThat(this.backend.calls).containsExactly("abandon stock:42");
 		assertThat(this.time.planned()).as("timers").isZero();
+	}
+
+	/** In an outage, each failed acquisition leaves a withdrawal, and thereby memory. */
+	@Test
+	void lockIsNotRequestedWhileTooManyWithdrawalsAreUnconfirmed() {
+		this.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
+		for (int i = 0; i < Retries.MOST_UNCONFIRMED; i++) {
+			this.backend.acquires.add((claim) -> CompletableFuture
+				.completedFuture(new AcquireResult.Indeterminate(new TimeoutException("away"))));
+			this.backend.withdrawals.add((claim) -> CompletableFuture.failedFuture(new TimeoutException("away")));
+			assertThat(this.fixture.acquire(request().waitTime(Duration.ZERO))).isCompletedExceptionally();
+		}
+		this.backend.calls.clear();
+		assertThat(this.fixture.acquire(request())).isCompletedExceptionally()
+			.failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBackendException.class)
+			.withMessageContainingAll("Lock 'stock:42' was not requested",
+					"backend fake has not confirmed 10000 earlier releases and withdrawals");
+		assertThat(this.backend.calls).isEmpty();
+		this.time.advance(Duration.ofSeconds(30));
+		this.fixture.acquired(request()).close();
+		this.fixture.assertNothingLeft();
 	}
 
 	@ParameterizedTest

@@ -3,6 +3,7 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 
@@ -85,6 +87,25 @@ class RetentionTests {
 		assertThat(this.backend.calls).endsWith("release stock:42");
 		handle.close();
 		this.fixture.assertNothingLeft();
+	}
+
+	/** The store has not confirmed the retention before the time was over. */
+	@Test
+	void releaseInsteadOfARetentionIsRetried() {
+		this.fixture.acquired(request().minHold(Duration.ofSeconds(1))).close();
+		this.backend.retentions.add(() -> CompletableFuture.failedFuture(new TimeoutException("away")));
+		this.backend.releases.add((grant) -> CompletableFuture
+			.completedFuture(new ReleaseResult.Indeterminate(new TimeoutException("away"))));
+		int timers = this.fixture.time.planned();
+		CompletableFuture<Void> closed = CompletableFuture.runAsync(this.fixture.engine::close);
+		Awaitility.await("close waits for answers").until(() -> this.fixture.time.planned() > timers);
+		this.fixture.time.pause(Duration.ofSeconds(1));
+		for (int i = 0; i < 10 && !closed.isDone(); i++) {
+			this.fixture.time.advance(Duration.ofMillis(200));
+		}
+		closed.join();
+		assertThat(this.backend.calls).endsWith("retain stock:42 for PT1S", "release stock:42", "release stock:42");
+		assertThat(this.backend.owners).isEmpty();
 	}
 
 	/** A renewal that the store carries out later would restore the full lease. */

@@ -145,6 +145,24 @@ class StickyTests extends HandoffCallers {
 		assertNothingLeft();
 	}
 
+	/** The store has renewed the lease before it was released by force. */
+	@Test
+	void demandDuringARenewalRenewsTheLeaseOnceMore() {
+		acquireAndClose();
+		CompletableFuture<LockHandle> handle = acquire();
+		CompletableFuture<List<RenewResult>> regular = new CompletableFuture<>();
+		this.fixture.backend.renewals.add((grant) -> regular);
+		this.fixture.time.advance(Duration.ofSeconds(10));
+		demand();
+		this.fixture.time.advance(Duration.ZERO);
+		assertThat(calls()).containsExactly("acquire stock:42", "renew");
+		regular.complete(List.of(new RenewResult.Renewed(Duration.ofSeconds(30))));
+		this.fixture.time.advance(Duration.ZERO);
+		assertThat(calls()).containsExactly("acquire stock:42", "renew", "renew");
+		close(handle);
+		assertNothingLeft();
+	}
+
 	@Test
 	void demandOfAForcedReleaseReachesAHoldThatHasTakenTheLeaseOver() {
 		acquireAndClose();
