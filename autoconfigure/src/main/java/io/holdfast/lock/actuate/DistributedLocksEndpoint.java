@@ -77,7 +77,7 @@ public final class DistributedLocksEndpoint {
 
 	/**
 	 * Returns what this instance and the store know about a lock.
-	 * @param lock the name, or name and key as in {@code stock:42}, as segments of a path
+	 * @param lock the name, or name and key as in {@code stock:42}
 	 * @param key the key, if it is not part of the first parameter
 	 * @param backend the name of the backend; the default one if missing
 	 * @param limit the maximum number of entries in each list of this instance;
@@ -89,7 +89,12 @@ public final class DistributedLocksEndpoint {
 	@ReadOperation
 	public LockDescriptors.@Nullable Lock lock(@Selector(match = Match.ALL_REMAINING) String[] lock,
 			@Nullable String key, @Nullable String backend, @Nullable Integer limit) {
-		LockDescriptors.Lock found = describe(name(lock, key), backend(backend), limit(limit));
+		return find(exactName(lock, key), backend, limit);
+	}
+
+	/** Returns what this instance and the store know about a lock. */
+	LockDescriptors.@Nullable Lock find(LockName lock, @Nullable String backend, @Nullable Integer limit) {
+		LockDescriptors.Lock found = describe(lock, backend(backend), limit(limit));
 		return found.isUnused() ? null : found;
 	}
 
@@ -165,19 +170,19 @@ public final class DistributedLocksEndpoint {
 	}
 
 	/**
-	 * Returns the lock to release, which must be exactly the one that was meant. A path
-	 * that is split loses its empty segments, and JMX splits text at each comma.
+	 * Returns the lock, which must be exactly the one that was meant. A path that is
+	 * split loses its empty segments, and JMX splits text at each comma.
 	 */
 	static LockName exactName(String[] path, @Nullable String key) {
 		if (path.length != 1) {
-			String message = "The path has %s segments, which may not name the lock that was meant. Nothing is released. Pass the key as a parameter: <name>?key=<key>"
+			String message = "The path has %s segments, or the text as many parts with commas between them, which may not name the lock that was meant. Nothing is released. Pass the key as a parameter: <name>?key=<key>"
 				.formatted(path.length);
 			throw new InvalidEndpointRequestException(message, message);
 		}
 		return name(path, key);
 	}
 
-	private static LockName name(String[] path, @Nullable String key) {
+	static LockName name(String[] path, @Nullable String key) {
 		String text = String.join("/", path);
 		try {
 			return (key != null) ? new LockName(text, key) : LockName.parse(text);

@@ -49,7 +49,7 @@ public final class DistributedLocksEndpointWebExtension {
 			@Nullable String key, @Nullable String backend, @Nullable Integer limit) {
 		LockDescriptors.Lock found;
 		try {
-			found = this.endpoint.lock(lock, key, backend, limit);
+			found = this.endpoint.find(DistributedLocksEndpoint.name(lock, key), backend, limit);
 		}
 		catch (InvalidEndpointRequestException ex) {
 			return new WebEndpointResponse<>(

@@ -10,8 +10,10 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.redis.RedisLockBackend;
 import io.holdfast.lock.backend.redis.RedisLockOptions;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Auto-configuration for the Redis backend. It uses the address set for locks, otherwise
@@ -34,6 +36,7 @@ public final class RedisLockAutoConfiguration {
 	@ConditionalOnMissingBean
 	RedisLockBackend redisLockBackend(DistributedLockProperties locks, StartupChecks checks, RedisLockProperties redis,
 			ObjectProvider<SslBundles> bundles, ConfigurableListableBeanFactory beanFactory) {
+		requireTimeForReplicas(locks, redis);
 		RedisClient client = new RedisClientSelection(locks, redis, beanFactory, BEAN).select(bundles);
 		logger.info("Lock backend 'redis' uses %s (%s)".formatted(client.client(), client.source()));
 		RedisLockOptions options = new RedisLockOptions(locks.namespace(), locks.responseTimeout(),
@@ -42,6 +45,15 @@ public final class RedisLockAutoConfiguration {
 		StartupCheck check = checks.of(LockStore.REDIS, "Redis (%s)".formatted(client.source()), remedies(client));
 		checks.run(LockStore.REDIS, (close) -> check.run(backend::verify, close), backend::close);
 		return backend;
+	}
+
+	private static void requireTimeForReplicas(DistributedLockProperties locks, RedisLockProperties redis) {
+		if (redis.waitReplicas() > 0 && redis.waitReplicasTimeout().compareTo(locks.responseTimeout()) > 0) {
+			throw new LockConfigurationException(
+					"'distributed-lock.redis.wait-replicas-timeout' is %s, but a response counts as missing after 'distributed-lock.response-timeout' (%s). Set a shorter wait for replicas, or a longer response timeout."
+						.formatted(DurationText.of(redis.waitReplicasTimeout()),
+								DurationText.of(locks.responseTimeout())));
+		}
 	}
 
 	private static String[] remedies(RedisClient client) {

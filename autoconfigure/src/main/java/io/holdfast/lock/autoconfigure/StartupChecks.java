@@ -10,6 +10,9 @@ import org.apache.commons.logging.LogFactory;
 
 import org.springframework.core.env.Environment;
 
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.DurationText;
+
 /**
  * Decides which stores are checked at startup. A store that may be the default is checked
  * when its backend is created. A store configured beside a named default is checked at
@@ -28,6 +31,11 @@ final class StartupChecks {
 	private final Map<String, Runnable> deferred = new ConcurrentHashMap<>();
 
 	StartupChecks(Environment environment, DistributedLockProperties locks) {
+		if (locks.startupTimeout().isNegative()) {
+			throw new LockConfigurationException(
+					"The property 'distributed-lock.startup-timeout' is %s. Set zero or more. Zero makes one attempt."
+						.formatted(DurationText.of(locks.startupTimeout())));
+		}
 		this.environment = environment;
 		this.locks = locks;
 	}

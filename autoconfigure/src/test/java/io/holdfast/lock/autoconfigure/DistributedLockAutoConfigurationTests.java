@@ -94,6 +94,14 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
+	void negativeStartupTimeoutStopsTheStart() {
+		this.runner.withPropertyValues("distributed-lock.startup-timeout=-1s")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.startup-timeout' is -1s"));
+	}
+
+	@Test
 	void stickyLeasesOfAStoreWithoutDemandStopTheStart() {
 		this.runner.withUserConfiguration(OneStore.class)
 			.withPropertyValues("distributed-lock.sticky=500ms")

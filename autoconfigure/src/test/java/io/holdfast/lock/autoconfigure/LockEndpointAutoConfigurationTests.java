@@ -46,6 +46,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.actuate.DistributedLocksEndpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -343,6 +344,12 @@ class LockEndpointAutoConfigurationTests {
 							new String[] { String[].class.getName(), String.class.getName(), String.class.getName(),
 									Integer.class.getName() })
 					.toString()).contains("store", handle.ownerId());
+				assertThatException()
+					.isThrownBy(() -> server.invoke(name, "lock",
+							new Object[] { new String[] { "stock:j", "3" }, null, null, null },
+							new String[] { String[].class.getName(), String.class.getName(), String.class.getName(),
+									Integer.class.getName() }))
+					.withStackTraceContaining("parts with commas between them");
 			}));
 	}
 

@@ -81,6 +81,17 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@Test
+	void waitForReplicasBeyondTheResponseTimeoutStopsTheStart() {
+		this.runner
+			.withPropertyValues("distributed-lock.redis.address=" + server.address(),
+					"distributed-lock.redis.wait-replicas=1", "distributed-lock.redis.wait-replicas-timeout=2s")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'distributed-lock.redis.wait-replicas-timeout' is 2s")
+				.hasMessageContaining("'distributed-lock.response-timeout' (1s)"));
+	}
+
+	@Test
 	void unreachableClusterAndSentinelAreExplained() {
 		int port = ServerProcess.freePort();
 		this.shortWait.withPropertyValues("spring.data.redis.cluster.nodes=127.0.0.1:" + port)
