@@ -209,7 +209,7 @@ final class Attempts {
 	CompletableFuture<Void> withdraw() {
 		Attempt attempt = this.latest;
 		if (attempt != null && attempt.isSent() && !attempt.processed) {
-			attempt.onAnswered = this.acquisition.context.retrier().unconfirmed().sentBefore();
+			attempt.onAnswered = this.acquisition.context.retrier().unconfirmed().countUntilAnswered();
 		}
 		return abandon();
 	}

@@ -56,7 +56,7 @@ final class UnconfirmedRequests {
 	 * response timeout. If the attempt is granted after all, another withdrawal follows.
 	 * @return to be run when the response has been processed
 	 */
-	Runnable sentBefore() {
+	Runnable countUntilAnswered() {
 		AtomicBoolean ended = new AtomicBoolean();
 		Runnable end = () -> {
 			if (ended.compareAndSet(false, true)) {

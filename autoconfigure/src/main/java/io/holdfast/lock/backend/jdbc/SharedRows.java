@@ -107,6 +107,7 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, O
 			if (lockRow(jdbc)) {
 				return false;
 			}
+			// the database notifies at the commit, and only then
 			this.sql.notifyWaiters(jdbc, this.parameters);
 			if (jdbc.update(this.sql.deleteReader, this.parameters) == 0) {
 				return false;
