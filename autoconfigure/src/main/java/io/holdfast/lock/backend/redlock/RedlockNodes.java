@@ -156,6 +156,11 @@ final class RedlockNodes {
 		});
 	}
 
+	/** Removes what a claim has on a node, on behalf of an operator, now or never. */
+	CompletionStage<List<Object>> revoke(RedlockNode node, Claim claim) {
+		return undo(node, claim, -1, Duration.ZERO, true);
+	}
+
 	/** Removes everything that a claim has on a node, from any attempt. */
 	CompletionStage<List<Object>> release(RedlockNode node, Claim claim) {
 		if (!node.missed().mayHaveReceived(claim)) {

@@ -57,18 +57,21 @@ final class RedlockReleases {
 	/**
 	 * Returns whether this call has ended the lease. Waits for all nodes, so that a later
 	 * call finds nothing. Several calls at the same moment may each end the lease on a
-	 * minority of the nodes. If they all denied it, no one would report the release.
+	 * minority of the nodes. If they all denied it, no one would report the release. A
+	 * node that does not confirm it may keep the holder's part, but never releases it
+	 * later, when the operator has been told that the release failed.
 	 */
 	CompletableFuture<Boolean> revoke(Claim claim) {
-		return send(claim, RedlockReleases::complete).thenApply((votes) -> {
-			if (isReleased(votes)) {
-				return true;
-			}
-			if (votes.yes() == 0 && isNotHeld(votes)) {
-				return false;
-			}
-			throw this.errors.noMajority("could not be released by force", claim.lock(), votes);
-		});
+		return this.nodes.ask(RedlockReleases::complete, (node) -> this.nodes.revoke(node, claim))
+			.thenApply((votes) -> {
+				if (isReleased(votes)) {
+					return true;
+				}
+				if (votes.yes() == 0 && isNotHeld(votes)) {
+					return false;
+				}
+				throw this.errors.noMajority("could not be released by force", claim.lock(), votes);
+			});
 	}
 
 	/**

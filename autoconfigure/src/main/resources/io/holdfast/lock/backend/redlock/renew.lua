@@ -4,8 +4,14 @@
 -- KEYS  node · then for each lease its lock, or its readers if it is shared
 -- ARGV  1 random · 2 1 if only an admitted memory counts · then for each lease:
 --       owner · lease (ms) · EXCLUSIVE or SHARED
+-- A renewed lease counts, so no attempt is undone on this node any more: the undoing of an
+-- attempt that was late here may arrive after the renewal.
+--
 -- Returns {1, r, r ...} with r = 1 if renewed, else 0, or {-1, name of the memory} if
 --         this node does not vote
+
+-- Exceeds the number of every attempt.
+local RENEWED = 9007199254740991
 
 local name = ARGV[2] == '1' and unproven(KEYS[1], ARGV[1])
 if name then
@@ -20,12 +26,15 @@ for i = 2, #KEYS do
   if shared then
     local mine = reader(KEYS[i], owner)
     if mine then
-      extend(KEYS[i], mine.member, now + lease)
+      share(KEYS[i], mine, owner, RENEWED, mine.token, now + lease)
       answer[i] = 1
     end
-  elseif holder(KEYS[i]) == owner then
-    redis.call('PEXPIRE', KEYS[i], lease)
-    answer[i] = 1
+  else
+    local holding, _, token, channel = holder(KEYS[i])
+    if holding == owner then
+      hold(KEYS[i], owner, RENEWED, token, lease, channel)
+      answer[i] = 1
+    end
   end
   if answer[i] == 1 then
     longest = math.max(longest, tonumber(lease))

@@ -146,7 +146,8 @@ final class ModelNode {
 		if (!this.votes || mine == null) {
 			return false;
 		}
-		this.parts.put(owner, part(mine.shared(), mine.attempt(), mine.token()));
+		// no attempt is undone any more
+		this.parts.put(owner, part(mine.shared(), Integer.MAX_VALUE, mine.token()));
 		return true;
 	}
 

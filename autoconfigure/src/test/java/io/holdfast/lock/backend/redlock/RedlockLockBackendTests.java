@@ -258,7 +258,15 @@ class RedlockLockBackendTests extends FiveNodes {
 		String earlier = Long.toString(Long.parseLong(attempt) - 1);
 		assertThat(undo(claim, earlier)).contains("0");
 		assertThat(get(this.first.renew(List.of(again)))).first().isInstanceOf(RenewResult.Renewed.class);
-		assertThat(undo(claim, attempt)).contains("1");
+		assertThat(undo(claim, attempt)).as("a renewed lease counts").contains("0");
+	}
+
+	@Test
+	void undoRemovesTheGrantOfItsAttempt() throws Exception {
+		Claim claim = claim();
+		granted(this.first, claim);
+		Awaitility.await().until(() -> this.first.underWay() == 0);
+		assertThat(undo(claim, nodes.get(0).ask("get", key("part")).split(":")[1])).contains("1");
 	}
 
 	@Test

@@ -21,6 +21,9 @@ import io.holdfast.lock.backend.redlock.RedlockLockModel.QueuePosition;
  */
 final class RedlockNodeModel {
 
+	/** Exceeds the number of every attempt. */
+	private static final long RENEWED = (1L << 53) - 1;
+
 	private final LongSupplier clockMicros;
 
 	/**
@@ -230,7 +233,7 @@ final class RedlockNodeModel {
 			boolean found = mine != null && mine.shared() == shared;
 			if (found) {
 				long lease = Long.parseLong(args.get(3 * i));
-				lock.parts.put(owner, mine.with(mine.token(), millis() + lease));
+				lock.parts.put(owner, new Part(mine.shared(), RENEWED, mine.token(), millis() + lease, mine.channel()));
 				this.longest = Math.max(this.longest, lease);
 			}
 			answer.add(found ? 1L : 0L);
