@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -57,8 +58,9 @@ final class PassedHolds {
 	}
 
 	/**
-	 * Removes the holds with which a transaction has passed when that is undone: at the
-	 * end of the transaction, or by a rollback to an earlier savepoint.
+	 * Removes the holds with which a transaction has passed when its row is free again:
+	 * after its commit, before any other callback can begin a transaction, or by a
+	 * rollback, also to an earlier savepoint.
 	 */
 	private static final class ForgetWhenUndone implements TransactionSynchronization {
 
@@ -68,6 +70,16 @@ final class PassedHolds {
 
 		ForgetWhenUndone(Set<Passed> passed) {
 			this.passed = passed;
+		}
+
+		@Override
+		public int getOrder() {
+			return Ordered.HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public void afterCommit() {
+			forget();
 		}
 
 		@Override

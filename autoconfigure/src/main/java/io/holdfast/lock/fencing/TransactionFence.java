@@ -42,7 +42,10 @@ import io.holdfast.lock.support.TransactionAwareDataSources;
  * <p>
  * An inner transaction does not pass the fence again for a hold with which an outer
  * transaction of this thread has passed. It would wait for the row that the outer
- * transaction keeps. As long as that row is kept, no other holder can pass. Thread-safe.
+ * transaction keeps. As long as that row is kept, no other holder can pass. It is kept
+ * until the commit, so a transaction that begins in a callback after it passes again. A
+ * transaction of another manager does not pass with the connection of the outer one.
+ * Thread-safe.
  */
 public final class TransactionFence implements Fence {
 
@@ -236,7 +239,8 @@ public final class TransactionFence implements Fence {
 		Object resource = TransactionSynchronizationManager.getResource(bound(this.dataSource));
 		try {
 			// with the connection of another data source, each statement would commit
-			return resource instanceof ConnectionHolder holder && !holder.getConnection().getAutoCommit();
+			return resource instanceof ConnectionHolder holder && !FinishedTransaction.isOfOuter(holder)
+					&& !holder.getConnection().getAutoCommit();
 		}
 		catch (SQLException ex) {
 			return false;

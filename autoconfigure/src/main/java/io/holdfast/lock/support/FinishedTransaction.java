@@ -141,6 +141,19 @@ public final class FinishedTransaction {
 	}
 
 	/**
+	 * Returns whether a resource belongs to an outer transaction, whose manager is
+	 * another one than that of the current transaction.
+	 * @param resource the resource
+	 * @return whether it was on the thread when the current transaction began
+	 */
+	public static boolean isOfOuter(Object resource) {
+		Mark mark = TransactionSynchronizationManager.isSynchronizationActive() ? mark() : null;
+		// another listener may be told of the begin first
+		List<Object> before = (mark != null) ? mark.others : BEFORE.get();
+		return before != null && isAmong(resource, before);
+	}
+
+	/**
 	 * Returns whether a resource belongs to a transaction of this thread that is over.
 	 * @param resource the resource
 	 * @return whether it is
