@@ -58,6 +58,11 @@ abstract class ClosableHold implements DeferrableHold {
 		};
 	}
 
+	/** Whether the caller has closed the hold, which may end later. */
+	boolean isClosed() {
+		return this.closed == 1;
+	}
+
 	/** Closes the hold; completes with the store's response if callers wait for it. */
 	CompletableFuture<?> release() {
 		if (!CLOSED.compareAndSet(this, 0, 1)) {

@@ -61,14 +61,23 @@ final class ThreadHolds {
 	static int depth(ResolvedRequest request) {
 		List<LockHandle> handles = LockContext.handles();
 		List<LockHandle> surrounding = handles.isEmpty() ? LockContext.handlesOfWaitingTasks() : handles;
-		int depth = (!surrounding.isEmpty() && surrounding.get(0) instanceof Hold innermost) ? innermost.depth() + 1
-				: 0;
+		int depth = surrounding.isEmpty() ? 0 : depthBelow(surrounding);
 		if (depth >= MAX_NESTED_HOLDS) {
 			throw new LockConfigurationException(
 					"Lock '%s' was not acquired: this thread already has %s nested holds, the maximum. Check for unbounded recursion, or for handles that are not closed."
 						.formatted(request.lock(), depth));
 		}
 		return depth;
+	}
+
+	/** Ignores holds that are closed, and only kept until the transaction ends. */
+	private static int depthBelow(List<LockHandle> innermostFirst) {
+		for (LockHandle handle : innermostFirst) {
+			if (handle instanceof Hold hold && !hold.isClosed()) {
+				return hold.depth() + 1;
+			}
+		}
+		return 0;
 	}
 
 	/**

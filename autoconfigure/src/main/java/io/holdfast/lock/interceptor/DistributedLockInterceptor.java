@@ -112,10 +112,10 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 
 	private @Nullable Object proceed(MethodInvocation invocation, LockMethodSpec spec, LockRequest request,
 			LockHandle handle) throws Throwable {
-		spec.inject(handle, invocation.getArguments());
 		if (spec.asynchronous()) {
 			return proceedUntilCompletion(invocation, spec, request);
 		}
+		spec.inject(handle, invocation.getArguments());
 		Object result = invocation.proceed();
 		if (result != null && !spec.resultIsKnown()) {
 			requireComplete(spec, result);
@@ -143,6 +143,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		LockContext.unbind(untilCompletion);
 		CompletionStage<?> stage = null;
 		try {
+			spec.inject(untilCompletion, invocation.getArguments());
 			stage = (CompletionStage<?>) invocation.proceed();
 		}
 		finally {

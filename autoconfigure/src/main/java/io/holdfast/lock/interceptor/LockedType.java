@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 
+import io.holdfast.lock.LockConfigurationException;
+
 /**
  * Determines the type whose annotations apply to a bean or a call.
  */
@@ -23,11 +25,20 @@ final class LockedType {
 		if (bean instanceof Advised proxy) {
 			for (Class<?> type : proxy.getProxiedInterfaces()) {
 				if (!type.isAssignableFrom(target) && !LockAnnotations.methods(type).isEmpty()) {
+					requireNoLockOf(target, type);
 					return type;
 				}
 			}
 		}
 		return target;
+	}
+
+	private static void requireNoLockOf(Class<?> target, Class<?> type) {
+		if (!LockAnnotations.methods(target).isEmpty()) {
+			throw new LockConfigurationException(
+					"The interface '%s' and the class '%s' behind it both have methods with a lock, but only those of the interface would have it. Declare the locked methods of the class in the interface, with their annotations, and remove the annotations from the class."
+						.formatted(type.getName(), target.getName()));
+		}
 	}
 
 	/**

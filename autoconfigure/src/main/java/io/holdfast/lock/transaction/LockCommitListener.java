@@ -55,9 +55,10 @@ public final class LockCommitListener implements TransactionExecutionListener {
 		}
 	}
 
+	/** Checks the holds, but not at the end of a savepoint, which commits nothing. */
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
-		if (!transaction.isReadOnly()) {
+		if (!transaction.isReadOnly() && !transaction.isNested()) {
 			verify(LockContext.handles().stream().filter(this.own));
 		}
 	}

@@ -121,6 +121,16 @@ class DistributedLockTests {
 
 	/** Cancelling a future does not stop the work. */
 	@Test
+	void injectedHandleIsThatOfTheWorkThatContinues() {
+		runner().withBean(Futures.class).run((context) -> {
+			CompletableFuture<Void> body = new CompletableFuture<>();
+			CompletableFuture<Boolean> result = context.getBean(Futures.class).held(body, null);
+			body.complete(null);
+			assertThat(result).isCompletedWithValue(true);
+		});
+	}
+
+	@Test
 	void futureThatIsCancelledHoldsTheLockUntilTheWorkHasCompleted() {
 		runner().withBean(Futures.class).run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
@@ -284,6 +294,11 @@ class DistributedLockTests {
 		@DistributedLock("future")
 		public CompletableFuture<String> call(CompletableFuture<String> body) {
 			return body;
+		}
+
+		@DistributedLock("future")
+		public CompletableFuture<Boolean> held(CompletableFuture<Void> body, @Nullable LockHandle handle) {
+			return body.thenApply((done) -> handle.isHeld());
 		}
 
 		@DistributedLock("future")

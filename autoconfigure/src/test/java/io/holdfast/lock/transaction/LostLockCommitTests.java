@@ -12,6 +12,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockHandle;
@@ -73,6 +75,27 @@ class LostLockCommitTests extends NoteApplication {
 				}
 			})).withMessageContaining("commit was refused");
 			assertThat(notes(context)).isEmpty();
+		});
+	}
+
+	/** It commits nothing. */
+	@Test
+	void savepointIsNoCheckedCommit() {
+		run((context, outer, inner) -> {
+			PlatformTransactionManager manager = context.getBean(PlatformTransactionManager.class);
+			TransactionTemplate nested = new TransactionTemplate(manager);
+			nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> context.getBean(LockOperations.class).execute(LockRequest.of("note"), (handle) -> {
+					new TransactionTemplate(manager).executeWithoutResult((status) -> {
+						nested.executeWithoutResult((savepoint) -> {
+						});
+						status.setRollbackOnly();
+					});
+					lose();
+					return null;
+				}))
+				.withMessageContaining("No commit was checked");
 		});
 	}
 

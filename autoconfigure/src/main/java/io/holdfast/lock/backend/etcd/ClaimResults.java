@@ -14,6 +14,7 @@ import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Turns the position of a claim in its wait queue into the result of an attempt.
@@ -81,7 +82,10 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 		boolean demanded = EtcdKeys.isSticky(before);
 		if (claim.remainingWait().isZero()) {
 			return this.withdraw.apply(queueNode)
-				.thenApply((done) -> new Contended(Contended.polled(LONGEST_WAIT).signal(), LONGEST_WAIT, demanded));
+				.<AcquireResult>thenApply(
+						(done) -> new Contended(Contended.polled(LONGEST_WAIT).signal(), LONGEST_WAIT, demanded))
+				// the engine withdraws a claim again that may still be there
+				.exceptionally((failure) -> new AcquireResult.Indeterminate(Stages.cause(failure)));
 		}
 		EtcdLease lease = queueNode.lease();
 		if (lease != null && !claim.renew()) {

@@ -165,10 +165,10 @@ final class ClaimWaits implements AutoCloseable {
 		return Math.min(SHORTEST_POLL_MILLIS, FIRST_WAITER_MILLIS << doublings);
 	}
 
-	/** Returns how many claims and sticky leases expect a notification. */
+	/** Returns how many claims wait, and how many of them and leases are notified. */
 	int size() {
 		ReleaseNotifications present = this.notifications;
-		return (present != null) ? present.size() : 0;
+		return this.waiting.size() + ((present != null) ? present.size() : 0);
 	}
 
 	/** Stops listening for releases. */

@@ -147,10 +147,15 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
 			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
+			if (definite != null) {
+				// the engine does not withdraw a claim of which nothing is left
+				this.waits.forget(claim.owner());
+			}
 			return (definite != null) ? CompletableFuture.failedFuture(definite) : CompletableFuture
 				.completedFuture(new AcquireResult.Indeterminate((exhausted != null) ? exhausted : ex));
 		}
 		catch (RuntimeException ex) {
+			this.waits.forget(claim.owner());
 			return CompletableFuture.failedFuture(ex);
 		}
 	}

@@ -86,6 +86,19 @@ class EtcdClaimTests extends LateEtcdBackend {
 		released(this.backend, grant);
 	}
 
+	/** The engine withdraws a claim whose outcome is unknown, but not a rejected one. */
+	@Test
+	void claimWhoseWithdrawalIsRefusedIsWithdrawnAgain() throws Exception {
+		Grant held = granted(this.backend, claim(LOCK));
+		Claim second = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(60), true,
+				Duration.ZERO, true);
+		this.client.refuseNextDeletion();
+		assertThat(ask(this.backend, second)).isInstanceOf(AcquireResult.Indeterminate.class);
+		answer(this.backend.abandon(second));
+		released(this.backend, held);
+		assertThat(keys("locks/")).isEmpty();
+	}
+
 	@Test
 	void refusedQuestionsNameTheRemedy() {
 		this.client.refusing(true);

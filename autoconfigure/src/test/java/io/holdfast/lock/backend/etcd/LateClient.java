@@ -28,9 +28,14 @@ final class LateClient implements EtcdClient {
 		.stream()
 		.anyMatch((step) -> step instanceof EtcdTransaction.Put put && put.key().contains("/locks/"));
 
+	private static final Predicate<EtcdTransaction> DELETION = (
+			transaction) -> transaction.then().stream().anyMatch((step) -> step instanceof EtcdTransaction.Delete);
+
 	private final EtcdClient client;
 
 	private boolean losesNextAnswer;
+
+	private boolean refusesNextDeletion;
 
 	private final Queue<Predicate<EtcdTransaction>> awaited = new ArrayDeque<>();
 
@@ -59,8 +64,7 @@ final class LateClient implements EtcdClient {
 
 	/** Holds back the next request to delete the key of a claim. */
 	synchronized void holdBackNextDeletion() {
-		this.awaited.add((
-				transaction) -> transaction.then().stream().anyMatch((step) -> step instanceof EtcdTransaction.Delete));
+		this.awaited.add(DELETION);
 	}
 
 	/**
@@ -83,6 +87,11 @@ final class LateClient implements EtcdClient {
 	/** Waits until etcd has established one more watch of a wait queue. */
 	void awaitQueueWatch() throws InterruptedException {
 		assertThat(this.established.tryAcquire(BOUND.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+	}
+
+	/** Makes etcd deny the next request to delete the key of a claim. */
+	synchronized void refuseNextDeletion() {
+		this.refusesNextDeletion = true;
 	}
 
 	/** Sets whether each later request fails. */
@@ -111,6 +120,10 @@ final class LateClient implements EtcdClient {
 
 	@Override
 	public synchronized CompletableFuture<EtcdTransaction.Answer> commit(EtcdTransaction transaction) {
+		if (this.refusesNextDeletion && DELETION.test(transaction)) {
+			this.refusesNextDeletion = false;
+			return CompletableFuture.failedFuture(Status.PERMISSION_DENIED.asRuntimeException());
+		}
 		if (!this.awaited.isEmpty() && this.awaited.peek().test(transaction)) {
 			this.awaited.remove();
 			this.heldBack.add(() -> this.client.commit(transaction));

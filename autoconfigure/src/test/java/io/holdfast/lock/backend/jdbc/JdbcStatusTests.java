@@ -21,7 +21,9 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
+import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.StoreStatus.State;
 import io.holdfast.lock.test.server.PostgresServer;
 
@@ -61,6 +63,18 @@ class JdbcStatusTests {
 		try (JdbcLockBackend backend = backend(
 				new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1"))) {
 			assertFailures(backend, LockConfigurationException.class, "'status_lock_reader'", "schema.sql");
+		}
+	}
+
+	/** The engine withdraws no claim of which the database has nothing. */
+	@Test
+	void rejectedClaimLeavesNothingInMemory() {
+		try (JdbcLockBackend backend = backend(
+				new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1"))) {
+			Claim reader = new Claim(LockName.of("stock", "42"), OwnerId.random(), LockMode.SHARED,
+					Duration.ofSeconds(1), true, Duration.ofSeconds(1), false);
+			assertThat(backend.tryAcquire(reader).toCompletableFuture()).isCompletedExceptionally();
+			assertThat(backend.waiting()).isZero();
 		}
 	}
 
