@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 import org.hibernate.CacheMode;
 import org.hibernate.FlushMode;
 import org.hibernate.LockMode;
+import org.hibernate.Locking;
 import org.hibernate.Session;
 import org.hibernate.bytecode.enhance.spi.LazyPropertyInitializer;
 import org.hibernate.engine.spi.EntityEntry;
@@ -131,8 +132,9 @@ final class OverwriteListener
 			.openSession()) {
 			reader.setCacheMode(CacheMode.IGNORE);
 			// a plain read would return the state of an older snapshot; the row is locked
-			// already, and those that are joined need no exclusive lock
-			Object entity = reader.find(event.getPersister().getEntityName(), event.getId(), LockMode.PESSIMISTIC_READ);
+			// already, and further statements to lock joined rows fail for some mappings
+			Object entity = reader.find(event.getPersister().getEntityName(), event.getId(), LockMode.PESSIMISTIC_READ,
+					Locking.FollowOn.IGNORE);
 			return (entity != null) ? event.getPersister().getValues(entity) : null;
 		}
 	}

@@ -13,6 +13,7 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.FetchType;
 import jakarta.persistence.Id;
 import jakarta.persistence.ManyToOne;
+import jakarta.persistence.OneToOne;
 
 /**
  * An entity with a stock.
@@ -37,6 +38,10 @@ class Ware {
 
 	@ManyToOne(fetch = FetchType.LAZY)
 	Shelf shelf;
+
+	/** Hibernate reads it with an outer join, whose table it cannot lock. */
+	@OneToOne(mappedBy = "ware")
+	Label label;
 
 	protected Ware() {
 	}
