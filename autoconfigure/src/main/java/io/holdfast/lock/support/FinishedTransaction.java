@@ -148,7 +148,7 @@ public final class FinishedTransaction {
 	 */
 	public static boolean isOfOuter(Object resource) {
 		Mark mark = TransactionSynchronizationManager.isSynchronizationActive() ? mark() : null;
-		// another listener may be told of the begin first
+		// Spring may notify another listener of the begin first
 		List<Object> before = (mark != null) ? mark.others : BEFORE.get();
 		return before != null && isAmong(resource, before);
 	}
