@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 
 /**
  * The demand of one acquisition for a lock. Every attempt with the same owner id makes
@@ -42,6 +43,17 @@ public record Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseT
 	public Claim(LockName lock, OwnerId owner, LockMode mode, Duration leaseTime, boolean renew, Duration remainingWait,
 			boolean fair) {
 		this(lock, owner, mode, leaseTime, renew, remainingWait, fair, false);
+	}
+
+	/**
+	 * Returns a claim that stands for a holder of any instance, to end its lease.
+	 * @param lock the lock
+	 * @param holder the holder
+	 * @param leaseTime the time for which the store would keep the lock
+	 * @return the claim
+	 */
+	public static Claim heldBy(LockName lock, LockState.Holder holder, Duration leaseTime) {
+		return new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), leaseTime, false, Duration.ZERO, false);
 	}
 
 	/**

@@ -160,8 +160,7 @@ public interface LockBackend {
 	 * fails means that the outcome is unknown
 	 */
 	default CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
-		Claim claim = new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), capabilities().shortestLease(),
-				false, Duration.ZERO, false);
+		Claim claim = Claim.heldBy(lock, holder, capabilities().shortestLease());
 		if (capabilities().has(Capability.SESSION_BOUND)) {
 			return abandon(claim).thenApply((done) -> true);
 		}

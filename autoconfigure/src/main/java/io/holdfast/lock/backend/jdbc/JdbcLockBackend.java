@@ -146,18 +146,22 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 				return CompletableFuture.completedFuture(this.waits.contended(claim, null, false, false));
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
-			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
 			if (definite != null) {
-				// the engine does not withdraw a claim of which nothing is left
-				this.waits.forget(claim.owner());
+				return rejected(claim, definite);
 			}
-			return (definite != null) ? CompletableFuture.failedFuture(definite) : CompletableFuture
+			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
+			return CompletableFuture
 				.completedFuture(new AcquireResult.Indeterminate((exhausted != null) ? exhausted : ex));
 		}
 		catch (RuntimeException ex) {
-			this.waits.forget(claim.owner());
-			return CompletableFuture.failedFuture(ex);
+			return rejected(claim, ex);
 		}
+	}
+
+	/** Forgets a claim of which nothing is left: the engine does not withdraw it. */
+	private CompletionStage<AcquireResult> rejected(Claim claim, RuntimeException failure) {
+		this.waits.forget(claim.owner());
+		return CompletableFuture.failedFuture(failure);
 	}
 
 	@Override

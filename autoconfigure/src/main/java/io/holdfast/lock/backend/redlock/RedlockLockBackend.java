@@ -17,7 +17,6 @@ import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
@@ -192,8 +191,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	 */
 	@Override
 	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
-		Claim claim = new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), this.capabilities.shortestLease(),
-				false, Duration.ZERO, false);
+		Claim claim = Claim.heldBy(lock, holder, this.capabilities.shortestLease());
 		return Stages.attempt(() -> this.releases.revoke(claim));
 	}
 

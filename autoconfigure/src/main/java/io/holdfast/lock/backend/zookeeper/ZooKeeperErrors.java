@@ -118,8 +118,9 @@ final class ZooKeeperErrors {
 
 	/** Creates the exception for a failed question about ZooKeeper itself. */
 	static Throwable unavailable(Throwable failure, String root) {
-		String refusal = refusal(failure, root);
-		return (refusal != null) ? new LockBackendException(refusal, failure) : Stages.cause(failure);
+		Throwable cause = Stages.cause(failure);
+		String refusal = refusal(cause, root);
+		return (refusal != null) ? new LockBackendException(refusal, cause) : cause;
 	}
 
 	/**

@@ -18,7 +18,6 @@ import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
@@ -176,9 +175,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
-		Claim claim = new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), CAPABILITIES.shortestLease(), false,
-				Duration.ZERO, false);
-		return this.claims.delete(claim).thenApply((done) -> true);
+		return this.claims.delete(Claim.heldBy(lock, holder, CAPABILITIES.shortestLease())).thenApply((done) -> true);
 	}
 
 	@Override

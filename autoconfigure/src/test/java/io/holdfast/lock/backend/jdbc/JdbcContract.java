@@ -64,12 +64,20 @@ abstract class JdbcContract extends LockBackendContract {
 	}
 
 	static void createTables(DataSource dataSource) {
-		new ResourceDatabasePopulator(new ByteArrayResource(JdbcLockBackend.schema(TABLE).getBytes()))
+		createTables(dataSource, TABLE);
+	}
+
+	static void createTables(DataSource dataSource, String table) {
+		new ResourceDatabasePopulator(new ByteArrayResource(JdbcLockBackend.schema(table).getBytes()))
 			.execute(dataSource);
 	}
 
 	static JdbcLockBackend backend(DataSource dataSource) {
-		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", TABLE, RESPONSE_TIMEOUT, true));
+		return backend(dataSource, TABLE);
+	}
+
+	static JdbcLockBackend backend(DataSource dataSource, String table) {
+		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", table, RESPONSE_TIMEOUT, true));
 	}
 
 	private HikariDataSource pool(int client) {

@@ -10,12 +10,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.holdfast.lock.LockConfigurationException;
 
+import static io.holdfast.lock.backend.jdbc.JdbcContract.backend;
+import static io.holdfast.lock.backend.jdbc.JdbcContract.createTables;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -23,13 +23,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class JdbcTableTests extends OnEveryDatabase {
 
-	private static JdbcLockBackend backend(DataSource dataSource, String table) {
-		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", table, JdbcContract.RESPONSE_TIMEOUT, true));
-	}
-
-	private static void createTables(DataSource dataSource, String table) {
-		new ResourceDatabasePopulator(new ByteArrayResource(JdbcLockBackend.schema(table).getBytes()))
-			.execute(dataSource);
+	/** Creates tables in PostgreSQL, without the key of the first one. */
+	private static JdbcTemplate createTablesWithoutKey(DataSource dataSource, String table) {
+		createTables(dataSource, table);
+		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+		jdbc.execute("ALTER TABLE %1$s DROP CONSTRAINT %1$s_pkey".formatted(table));
+		return jdbc;
 	}
 
 	private static void assertRejected(JdbcLockBackend store, String... message) {
@@ -65,9 +64,7 @@ class JdbcTableTests extends OnEveryDatabase {
 	@Test
 	void deferredKeyInPostgresIsRejected() {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 4);
-		JdbcTemplate jdbc = new JdbcTemplate(pool);
-		createTables(pool, "deferred");
-		jdbc.execute("ALTER TABLE deferred DROP CONSTRAINT deferred_pkey");
+		JdbcTemplate jdbc = createTablesWithoutKey(pool, "deferred");
 		jdbc.execute("ALTER TABLE deferred ADD PRIMARY KEY (lock_id) DEFERRABLE");
 		assertRejected(track(backend(pool, "deferred")), "'deferred' has no unique key (lock_id), or a deferrable one");
 	}
@@ -75,9 +72,7 @@ class JdbcTableTests extends OnEveryDatabase {
 	@Test
 	void keyOfSomeRowsInPostgresIsRejected() {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 4);
-		JdbcTemplate jdbc = new JdbcTemplate(pool);
-		createTables(pool, "partly");
-		jdbc.execute("ALTER TABLE partly DROP CONSTRAINT partly_pkey");
+		JdbcTemplate jdbc = createTablesWithoutKey(pool, "partly");
 		jdbc.execute("CREATE UNIQUE INDEX partly_key ON partly (lock_id) WHERE token > 0");
 		JdbcLockBackend store = track(backend(pool, "partly"));
 		assertRejected(store, "'partly' has no unique key (lock_id)");

@@ -1,18 +1,15 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -49,7 +46,7 @@ class PostgresListenTests {
 			pool.setUsername(PostgresServer.USERNAME);
 			JdbcContract.createTables(pool);
 			try (JdbcLockBackend holder = JdbcContract.backend(pool);
-					JdbcLockBackend waiting = JdbcContract.backend(new LateListener(pool))) {
+					JdbcLockBackend waiting = JdbcContract.backend(listeningLate(pool))) {
 				Grant grant = granted(holder, claim(lock));
 				Claim reader = new Claim(lock, OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), true, BOUND,
 						false);
@@ -62,58 +59,30 @@ class PostgresListenTests {
 	}
 
 	/** Lets the backend listen between the commit of a claim and its response. */
-	private final class LateListener extends DelegatingDataSource {
-
-		private final Thread claimant = Thread.currentThread();
-
-		private final HikariDataSource pool;
-
-		LateListener(HikariDataSource pool) {
-			super(pool);
-			this.pool = pool;
-		}
-
-		@Override
-		public Connection getConnection() throws SQLException {
-			if (Thread.currentThread() != this.claimant) {
-				try {
-					PostgresListenTests.this.announced.await();
-				}
-				catch (InterruptedException ex) {
-					throw new SQLException(ex);
-				}
+	private DataSource listeningLate(DataSource pool) {
+		Thread claimant = Thread.currentThread();
+		DataSource late = HookedConnections.before(pool, "createStatement", "", () -> {
+			if (Thread.currentThread() != claimant) {
+				this.announced.await();
 			}
-			Connection connection = super.getConnection();
-			return (Thread.currentThread() == this.claimant) ? reporting(connection) : connection;
-		}
-
-		private Connection reporting(Connection connection) {
-			return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(),
-					new Class<?>[] { Connection.class }, (proxy, method, args) -> {
-						try {
-							Object result = method.invoke(connection, args);
-							if (method.getName().equals("close")) {
-								awaitListener();
-							}
-							return result;
-						}
-						catch (InvocationTargetException ex) {
-							throw ex.getCause();
-						}
-					});
-		}
-
-		private void awaitListener() {
-			JdbcTemplate jdbc = new JdbcTemplate(this.pool);
-			if (jdbc.queryForObject("SELECT COUNT(*) FROM holdfast_lock WHERE waiter <> ''", Integer.class) > 0) {
-				PostgresListenTests.this.announced.countDown();
-				Awaitility.await("a listener")
-					.atMost(BOUND)
-					.until(() -> jdbc.queryForObject("SELECT COUNT(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'",
-							Integer.class) > 0);
+			return null;
+		});
+		return HookedConnections.before(late, "close", "", () -> {
+			if (Thread.currentThread() == claimant) {
+				awaitListener(new JdbcTemplate(pool));
 			}
-		}
+			return null;
+		});
+	}
 
+	private void awaitListener(JdbcTemplate jdbc) {
+		if (jdbc.queryForObject("SELECT COUNT(*) FROM holdfast_lock WHERE waiter <> ''", Integer.class) > 0) {
+			this.announced.countDown();
+			Awaitility.await("a listener")
+				.atMost(BOUND)
+				.until(() -> jdbc.queryForObject("SELECT COUNT(*) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'",
+						Integer.class) > 0);
+		}
 	}
 
 }

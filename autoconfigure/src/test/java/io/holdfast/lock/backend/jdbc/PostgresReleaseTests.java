@@ -1,13 +1,10 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -34,7 +31,6 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -140,7 +136,7 @@ class PostgresReleaseTests {
 		released(this.store, granted(this.store, waiting(lock, LockMode.EXCLUSIVE)));
 		CountDownLatch paused = new CountDownLatch(1);
 		CountDownLatch resumed = new CountDownLatch(1);
-		LockBackend reader = JdbcContract.backend(before("commit", "", () -> {
+		LockBackend reader = JdbcContract.backend(HookedConnections.before(this.pool, "commit", "", () -> {
 			paused.countDown();
 			return resumed.await(BOUND.toSeconds(), TimeUnit.SECONDS);
 		}));
@@ -215,31 +211,7 @@ class PostgresReleaseTests {
 	}
 
 	private DataSource beforeAnnouncement(Callable<?> action) {
-		return before("prepareStatement", "Announces a claim", action);
-	}
-
-	/** Returns connections that run an action before some of their methods. */
-	private DataSource before(String name, String argument, Callable<?> action) {
-		return new DelegatingDataSource(this.pool) {
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				Connection connection = super.getConnection();
-				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
-						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-							if (method.getName().equals(name) && Arrays.toString(arguments).contains(argument)) {
-								action.call();
-							}
-							try {
-								return method.invoke(connection, arguments);
-							}
-							catch (InvocationTargetException ex) {
-								throw ex.getCause();
-							}
-						});
-			}
-
-		};
+		return HookedConnections.before(this.pool, "prepareStatement", "Announces a claim", action);
 	}
 
 	@Test

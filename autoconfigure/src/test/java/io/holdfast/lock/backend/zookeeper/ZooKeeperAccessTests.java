@@ -1,7 +1,5 @@
 package io.holdfast.lock.backend.zookeeper;
 
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
@@ -42,45 +40,32 @@ class ZooKeeperAccessTests {
 
 	private static ZooKeeperServer server;
 
-	private static CuratorFramework inspection;
+	private final ZooKeeperBench bench = new ZooKeeperBench(server.connectString());
 
-	private final List<AutoCloseable> opened = new ArrayList<>();
+	private final CuratorFramework inspection = this.bench.inspection();
 
 	@BeforeAll
 	static void startServer() {
 		server = ZooKeeperServer.started();
-		inspection = plain("").build();
-		inspection.start();
 	}
 
 	@AfterAll
 	static void stopServer() {
-		inspection.close();
 		server.close();
 	}
 
 	@AfterEach
 	void closeAll() throws Exception {
-		for (int i = this.opened.size() - 1; i >= 0; i--) {
-			this.opened.get(i).close();
-		}
+		this.bench.close();
 	}
 
 	private static CuratorFrameworkFactory.Builder plain(String chroot) {
-		return CuratorFrameworkFactory.builder()
-			.connectString(server.connectString() + chroot)
-			.connectionTimeoutMs(1_000)
-			.retryPolicy(new RetryNTimes(1, 100));
+		return ZooKeeperBench.builder(server.connectString() + chroot, 10_000, new RetryNTimes(1, 100));
 	}
 
-	private ZooKeeperLockBackend store(CuratorFrameworkFactory.Builder builder, String basePath) {
-		CuratorFramework client = builder.build();
-		client.start();
-		this.opened.add(client);
-		ZooKeeperLockBackend store = new ZooKeeperLockBackend(client,
-				new ZooKeeperLockOptions(basePath, "shop", WhenSuspended.WAIT), Duration.ZERO);
-		this.opened.add(store);
-		return store;
+	private ZooKeeperLockBackend store(CuratorFrameworkFactory.Builder client, String basePath) {
+		return this.bench.store(this.bench.client(client),
+				new ZooKeeperLockOptions(basePath, "shop", WhenSuspended.WAIT));
 	}
 
 	@Test
@@ -89,7 +74,7 @@ class ZooKeeperAccessTests {
 		store.verify();
 		assertThat(answer(store.status()).state()).isEqualTo(StoreStatus.State.AVAILABLE);
 		// the server removes the empty parent some time later
-		assertThat(ZooKeeperLockBackendContractTests.children(inspection, "/free/shop/access")).isEmpty();
+		assertThat(ZooKeeperLockBackendContractTests.children(this.inspection, "/free/shop/access")).isEmpty();
 	}
 
 	@Test
@@ -99,20 +84,20 @@ class ZooKeeperAccessTests {
 
 	@Test
 	void pathWithoutTheRightToCreateIsReported() throws Exception {
-		inspection.create().withACL(Ids.READ_ACL_UNSAFE).forPath("/closed");
+		this.inspection.create().withACL(Ids.READ_ACL_UNSAFE).forPath("/closed");
 		assertRejected(store(plain(""), "/closed"), "/closed/shop", "(NOAUTH)", "to create, read and delete");
 	}
 
 	@Test
 	void namespaceWithoutTheRightToCreateIsReported() throws Exception {
-		inspection.create().forPath("/half");
-		inspection.create().withACL(Ids.READ_ACL_UNSAFE).forPath("/half/shop");
+		this.inspection.create().forPath("/half");
+		this.inspection.create().withACL(Ids.READ_ACL_UNSAFE).forPath("/half/shop");
 		assertRejected(store(plain(""), "/half"), "/half/shop", "(NOAUTH)", "to create, read and delete");
 	}
 
 	@Test
 	void ephemeralPathIsReported() throws Exception {
-		inspection.create().withMode(CreateMode.EPHEMERAL).forPath("/brief");
+		this.inspection.create().withMode(CreateMode.EPHEMERAL).forPath("/brief");
 		assertRejected(store(plain(""), "/brief"), "/brief/shop", "is ephemeral",
 				"distributed-lock.zookeeper.base-path");
 	}
@@ -155,15 +140,17 @@ class ZooKeeperAccessTests {
 	void refusedReleaseAndWithdrawalHaveAKnownOutcome() throws Exception {
 		ZooKeeperLockBackend store = store(plain(""), "/kept");
 		Grant grant = granted(store, claim(LOCK));
-		String queue = "/kept/shop/" + inspection.getChildren().forPath("/kept/shop").get(0);
-		inspection.setACL().withACL(List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE))).forPath(queue);
+		String queue = "/kept/shop/" + this.inspection.getChildren().forPath("/kept/shop").get(0);
+		this.inspection.setACL()
+			.withACL(List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE)))
+			.forPath(queue);
 		for (CompletionStage<?> request : List.of(store.release(grant), store.abandon(grant.claim()))) {
 			assertThatExceptionOfType(Exception.class).isThrownBy(() -> answer(request))
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
 				.withMessageContainingAll("stock:42", "backend zookeeper", "/kept/shop");
 		}
-		inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(queue);
+		this.inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(queue);
 		released(store, grant);
 	}
 

@@ -48,22 +48,32 @@ final class ZooKeeperBench implements AutoCloseable {
 	}
 
 	CuratorFramework client(String connectString, int sessionMillis, RetryPolicy retries) {
-		CuratorFramework client = CuratorFrameworkFactory.builder()
+		return client(builder(connectString, sessionMillis, retries));
+	}
+
+	static CuratorFrameworkFactory.Builder builder(String connectString, int sessionMillis, RetryPolicy retries) {
+		return CuratorFrameworkFactory.builder()
 			.connectString(connectString)
 			.sessionTimeoutMs(sessionMillis)
 			.connectionTimeoutMs(1_000)
 			.retryPolicy(retries)
 			// else it moves to other members than those of the connect string
-			.ensembleTracker(false)
-			.build();
+			.ensembleTracker(false);
+	}
+
+	CuratorFramework client(CuratorFrameworkFactory.Builder builder) {
+		CuratorFramework client = builder.build();
 		this.startedAt.put(client, System.nanoTime());
 		client.start();
 		return opened(client);
 	}
 
 	ZooKeeperLockBackend store(CuratorFramework client, WhenSuspended whenSuspended) {
-		return opened(new ZooKeeperLockBackend(client,
-				new ZooKeeperLockOptions("/holdfast", this.namespace, whenSuspended), age(client)));
+		return store(client, new ZooKeeperLockOptions("/holdfast", this.namespace, whenSuspended));
+	}
+
+	ZooKeeperLockBackend store(CuratorFramework client, ZooKeeperLockOptions options) {
+		return opened(new ZooKeeperLockBackend(client, options, age(client)));
 	}
 
 	/** Returns a backend that sends its requests through the given calls. */
