@@ -112,7 +112,10 @@ final class DeferredReleases implements TransactionSynchronization {
 		this.releases.computeIfAbsent(hold, (added) -> hold.deferRelease());
 	}
 
-	/** After all other callbacks that wait for the end of the transaction. */
+	/**
+	 * After all callbacks with a higher precedence. Those of the default order share this
+	 * one: they run in the order of their registration, as a rule after the release.
+	 */
 	@Override
 	public int getOrder() {
 		return Ordered.LOWEST_PRECEDENCE;
