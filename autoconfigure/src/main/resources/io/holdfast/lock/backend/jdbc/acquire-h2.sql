@@ -3,7 +3,7 @@
 -- and its token may be smaller than theirs.
 SELECT owner, token FROM FINAL TABLE (
 	MERGE INTO ${table} l
-	USING (SELECT CAST(:id AS CHAR(64)) AS lock_id, CAST(:name AS VARCHAR(255)) AS lock_name,
+	USING (SELECT CAST(:id AS VARCHAR(64)) AS lock_id, CAST(:name AS VARCHAR(255)) AS lock_name,
 		CAST(:owner AS VARCHAR(36)) AS owner, CAST(:lease AS BIGINT) AS lease) c
 	ON l.lock_id = c.lock_id
 	WHEN MATCHED AND ((l.owner = c.owner AND l.until_us > ${now})

@@ -4,7 +4,7 @@
 -- locks in use at the same time should not share a page: old versions of their rows are only
 -- removed from a page that no one else reads.
 CREATE TABLE IF NOT EXISTS ${table} (
-	lock_id CHAR(64) NOT NULL PRIMARY KEY, -- digest of namespace and lock
+	lock_id VARCHAR(64) NOT NULL PRIMARY KEY, -- digest of namespace and lock
 	lock_name VARCHAR(255) NOT NULL,       -- the lock in readable form, shortened
 	owner VARCHAR(36) NOT NULL,            -- the exclusive holder
 	token BIGINT NOT NULL,                 -- the greatest token granted
@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS ${table} (
 	waiter_until_us BIGINT DEFAULT 0 NOT NULL -- releases consider waiters until this time
 ) /* on PostgreSQL: WITH (fillfactor = 25) */ /* on MariaDB: ENGINE = InnoDB */;
 CREATE TABLE IF NOT EXISTS ${table}_reader (
-	lock_id CHAR(64) NOT NULL,
+	lock_id VARCHAR(64) NOT NULL,
 	owner VARCHAR(36) NOT NULL,
 	token BIGINT NOT NULL,
 	until_us BIGINT NOT NULL,
