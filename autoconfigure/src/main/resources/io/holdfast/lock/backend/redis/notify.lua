@@ -7,6 +7,9 @@
 -- attempt, which finds the lock its own. Notified readers keep their positions for that
 -- time, and no writer overtakes them. A position whose JVM is no longer subscribed is
 -- removed at once, unless that JVM may be subscribed where PUBLISH does not count it.
+-- A writer receives an empty message before its grant, which counts it and means nothing: a
+-- JVM that is still subscribed at a former primary, now a replica, is not counted, but
+-- receives every message. It must not receive a grant that is not kept.
 --
 -- The message is the owner, and for a writer owner|token|time of the server (us)|how long
 -- the lock is kept (ms)|1 if the lease is sticky, else 0. A sticky lease is demanded at once
@@ -25,22 +28,18 @@ local function notify(channels, lifetime, written)
       return
     end
     local kept = math.min(waiter.ends - now, 3000)
-    local text, message = nil, waiter.owner
-    if not waiter.shared then
-      text = select(2, next_token(lifetime))
-      message = table.concat({waiter.owner, text, string.format('%.0f', micros), kept,
-        waiter.sticky and 1 or 0}, '|')
-    end
     local channel = channels .. waiter.instance
-    local receivers = redis.call('PUBLISH', channel, message)
-    local gone = receivers == 0 and waiter.counted
+    local gone = (waiter.shared or waiter.counted)
+      and redis.call('PUBLISH', channel, waiter.shared and waiter.owner or '') == 0 and waiter.counted
     -- expired positions are left to the next claim, or to the expiry of the queue
     redis.call('ZREM', KEYS[3], waiter.member)
-    if not (gone or text) then
+    if waiter.shared and not gone then
       put(KEYS[3], string.gsub(waiter.member, '|SHARED|', '|NOTIFIED|', 1), now + kept)
       reading = true
-    end
-    if text and not gone then
+    elseif not gone then
+      local text = select(2, next_token(lifetime))
+      redis.call('PUBLISH', channel, table.concat({waiter.owner, text,
+        string.format('%.0f', micros), kept, waiter.sticky and 1 or 0}, '|'))
       redis.call('SET', KEYS[1], waiter.owner .. ':' .. text .. (waiter.sticky and '|' .. channel or ''), 'PX', kept)
       if waiter.sticky and i < #waiters then
         demand(channel, waiter.owner)

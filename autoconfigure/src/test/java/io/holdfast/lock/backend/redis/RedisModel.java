@@ -187,27 +187,29 @@ final class RedisModel {
 				return;
 			}
 			position.ends = Math.min(position.ends, millis() + NOTIFIED_MILLIS);
-			String notice = position.owner;
-			if (!position.shared) {
-				nextToken(lock);
-				notice += "|" + lock.token + "|" + this.clockMicros.getAsLong() + "|" + (position.ends - millis())
-						+ (position.sticky ? "|1" : "|0");
-			}
-			int subscribers = this.publish.applyAsInt(channels + position.instance, notice);
-			boolean gone = subscribers == 0 && position.counted;
+			String channel = channels + position.instance;
+			boolean gone = (position.shared || position.counted)
+					&& this.publish.applyAsInt(channel, position.shared ? position.owner : "") == 0 && position.counted;
 			if (gone || !position.shared) {
 				lock.positions.remove(position);
 			}
 			if (!gone && !position.shared) {
-				String channel = position.sticky ? channels + position.instance : null;
-				lock.grants.add(new Grant(position.owner + ":" + lock.token, false, position.ends, channel));
-				if (channel != null && !lock.positions.isEmpty()) {
-					this.publish.applyAsInt(channel, "wanted:" + position.owner);
-				}
+				grant(lock, position, channel);
 				return;
 			}
 			position.notified = position.shared;
 			reading |= !gone;
+		}
+	}
+
+	private void grant(Lock lock, QueuePosition position, String channel) {
+		nextToken(lock);
+		this.publish.applyAsInt(channel, "%s|%s|%s|%s|%s".formatted(position.owner, lock.token,
+				this.clockMicros.getAsLong(), position.ends - millis(), position.sticky ? 1 : 0));
+		lock.grants
+			.add(new Grant(position.owner + ":" + lock.token, false, position.ends, position.sticky ? channel : null));
+		if (position.sticky && !lock.positions.isEmpty()) {
+			this.publish.applyAsInt(channel, "wanted:" + position.owner);
 		}
 	}
 

@@ -58,7 +58,7 @@ class RedisWaitQueueTests extends OneRedisServer {
 			return get(notified.signal());
 		});
 		assertThat(late.signal().toCompletableFuture()).isNotDone();
-		assertThat(commands).filteredOn((line) -> line.contains("\"PUBLISH\"")).hasSize(1);
+		assertThat(commands).filteredOn((line) -> line.contains("\"PUBLISH\"")).hasSize(2);
 		Grant next = granted(second, early);
 		released(second, next);
 		get(late.signal());

@@ -171,6 +171,14 @@ public final class TcpProxy implements AutoCloseable {
 	}
 
 	/**
+	 * Forwards new connections to another server. Existing connections stay.
+	 * @param target the port of that server
+	 */
+	public void forwardNewTo(int target) {
+		this.target = target;
+	}
+
+	/**
 	 * Drops each response that contains a text from now on. The connection stays open.
 	 * @param text the text
 	 */

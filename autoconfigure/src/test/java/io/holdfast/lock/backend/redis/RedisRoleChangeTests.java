@@ -1,0 +1,74 @@
+package io.holdfast.lock.backend.redis;
+
+import java.util.concurrent.CompletionStage;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.test.server.RedisServer;
+import io.holdfast.lock.test.server.ServerProcess;
+import io.holdfast.lock.test.server.TcpProxy;
+
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.redis.TestRedis.get;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for a primary that becomes a replica, as in a planned failover behind a fixed
+ * address, and keeps its connections.
+ */
+class RedisRoleChangeTests {
+
+	private static final LockName LOCK = LockName.of("stock", "role");
+
+	@AutoClose
+	private final RedisServer primary = RedisServer.started();
+
+	@AutoClose
+	private final RedisServer replica = this.primary.startReplica();
+
+	@AutoClose
+	private final TcpProxy address = TcpProxy.to(this.primary.port());
+
+	/** The demoted server passes on what the new primary publishes. */
+	@ParameterizedTest
+	@EnumSource(RedisLibrary.class)
+	void waiterAtTheDemotedServerReceivesNoGrantThatIsNotKept(RedisLibrary library) throws Exception {
+		try (RedisLockBackend before = backend(library)) {
+			Grant held = granted(before, claim(LOCK));
+			Claim waiting = claim(LOCK);
+			CompletionStage<?> signal = refused(before, waiting);
+			String channel = this.primary.ask("pubsub", "channels", "test:wake:*");
+			changeRoles();
+			try (RedisLockBackend after = library.backend(this.replica.address())) {
+				released(after, held);
+				Grant next = granted(after, claim(LOCK));
+				this.replica.ask("publish", channel, waiting.owner().value());
+				assertThat((Object) get(signal)).as("the first message").isNull();
+				released(after, next);
+			}
+		}
+	}
+
+	private RedisLockBackend backend(RedisLibrary library) {
+		return library.backend("redis://" + ServerProcess.HOST + ":" + this.address.port());
+	}
+
+	private void changeRoles() {
+		Awaitility.await("the lock").until(() -> this.replica.keys("*:lock").size() == 1);
+		this.replica.ask("replicaof", "no", "one");
+		this.primary.ask("replicaof", ServerProcess.HOST, Integer.toString(this.replica.port()));
+		Awaitility.await("replication")
+			.until(() -> this.primary.ask("info", "replication").contains("master_link_status:up"));
+		this.address.forwardNewTo(this.replica.port());
+	}
+
+}
