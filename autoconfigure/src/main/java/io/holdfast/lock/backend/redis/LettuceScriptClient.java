@@ -119,19 +119,17 @@ public final class LettuceScriptClient implements ScriptClient {
 	public List<CompletionStage<List<Object>>> evalShaAll(RedisScript script, List<Call> calls) {
 		List<CompletableFuture<List<Object>>> answers = new ArrayList<>(calls.size());
 		calls.forEach((call) -> answers.add(new CompletableFuture<>()));
-		this.pipelines.send(() -> {
-			send(this.renewals, (connection) -> {
-				for (int i = 0; i < answers.size(); i++) {
-					Call call = calls.get(i);
-					settle(answers.get(i), run(connection.commands(), script, call.keys(), call.args()));
-				}
-				return CompletableFuture.completedStage(true);
-			}).exceptionally((failure) -> {
-				answers.forEach((answer) -> answer.completeExceptionally(failure));
-				return true;
-			});
+		this.pipelines.send(() -> send(this.renewals, (connection) -> {
+			for (int i = 0; i < answers.size(); i++) {
+				Call call = calls.get(i);
+				settle(answers.get(i), run(connection.commands(), script, call.keys(), call.args()));
+			}
+			// fails as its requests do, so that the lane leaves a replica
 			return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new));
-		});
+		}).exceptionally((failure) -> {
+			answers.forEach((answer) -> answer.completeExceptionally(failure));
+			return null;
+		}));
 		return List.copyOf(answers);
 	}
 

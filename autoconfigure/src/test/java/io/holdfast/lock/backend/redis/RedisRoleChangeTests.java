@@ -1,9 +1,11 @@
 package io.holdfast.lock.backend.redis;
 
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -18,6 +20,7 @@ import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.soonRenewed;
 import static io.holdfast.lock.backend.redis.TestRedis.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -55,6 +58,17 @@ class RedisRoleChangeTests {
 				assertThat((Object) get(signal)).as("the first message").isNull();
 				released(after, next);
 			}
+		}
+	}
+
+	@Test
+	void renewalsLeaveTheDemotedServer() throws Exception {
+		try (RedisLockBackend backend = backend(RedisLibrary.LETTUCE)) {
+			Grant held = granted(backend, claim(LOCK));
+			assertThat(get(backend.renew(List.of(held)))).hasSize(1);
+			changeRoles();
+			soonRenewed(backend, held);
+			released(backend, held);
 		}
 	}
 
