@@ -17,8 +17,10 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
+import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.support.SharedAttempt;
+import io.holdfast.lock.support.SharedRequest;
 import io.holdfast.lock.support.Threads;
 
 /**
@@ -100,7 +102,8 @@ abstract class LettuceConnections {
 		private static LettuceConnection connection(StatefulRedisConnection<String, String> connection) {
 			RedisClusterAsyncCommands<String, String> commands = connection.async();
 			return new LettuceConnection(connection, commands, false,
-					(key) -> CompletableFuture.completedStage(commands));
+					(key) -> CompletableFuture.completedStage(commands), () -> {
+					});
 		}
 
 		@Override
@@ -117,6 +120,8 @@ abstract class LettuceConnections {
 
 		private final SharedAttempt<RedisClusterClient> topology;
 
+		private final SharedRequest<@Nullable Void> refresh = new SharedRequest<>();
+
 		ToCluster(RedisClusterClient client, ClientResources resources) {
 			super(client, resources);
 			this.client = client;
@@ -128,22 +133,26 @@ abstract class LettuceConnections {
 			return this.topology.get()
 				.thenCompose((known) -> known.connectAsync(LettuceTextCodec.INSTANCE))
 				.thenApply((connection) -> new LettuceConnection(connection, connection.async(), true,
-						(key) -> master(connection, key)));
+						(key) -> master(connection, key), this::readTopology));
 		}
 
 		/**
 		 * Returns the commands of the master of a key. Such a connection does not follow
-		 * a key that has moved, so the topology is read again for the next attempt.
+		 * a key that has moved, so the topology must be read again for the next attempt.
 		 */
 		private CompletionStage<RedisClusterAsyncCommands<String, String>> master(
 				StatefulRedisClusterConnection<String, String> connection, String key) {
 			RedisClusterNode node = connection.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
 			if (node == null) {
-				this.client.refreshPartitionsAsync();
+				readTopology();
 				return CompletableFuture
 					.failedStage(new IllegalStateException("No node of the cluster has the slot of this lock"));
 			}
 			return connection.getConnectionAsync(node.getNodeId()).thenApply(StatefulRedisConnection::async);
+		}
+
+		private void readTopology() {
+			this.refresh.send(this.client::refreshPartitionsAsync);
 		}
 
 		@Override

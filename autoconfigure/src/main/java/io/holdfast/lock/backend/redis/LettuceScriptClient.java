@@ -144,6 +144,11 @@ public final class LettuceScriptClient implements ScriptClient {
 				(connection) -> connection.masters().apply(call.keys().get(0).toString()).thenCompose((master) -> {
 					CompletionStage<List<Object>> answer = run(master, script, call.keys(), call.args());
 					CompletionStage<Long> confirmed = master.waitForReplication(replicas, timeout.toMillis());
+					answer.whenComplete((value, failure) -> {
+						if (failure != null && RedisErrors.isMoved(failure)) {
+							connection.readTopology().run();
+						}
+					});
 					return answer.thenCompose((value) -> confirmed.handle((count, failure) -> new Replicated(value,
 							(failure != null) ? 0 : count.intValue(), failure)));
 				}));

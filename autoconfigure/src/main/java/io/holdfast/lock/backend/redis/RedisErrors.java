@@ -136,6 +136,11 @@ final class RedisErrors {
 		return "READONLY".equals(code(Stages.cause(failure)));
 	}
 
+	/** Whether another node of the Cluster has the slot of the lock. */
+	static boolean isMoved(Throwable failure) {
+		return "MOVED".equals(code(Stages.cause(failure)));
+	}
+
 	/**
 	 * Returns the code of a definite rejection.
 	 * @return the code, or {@code null} if the outcome is unknown

@@ -138,6 +138,27 @@ class RedisClusterTests {
 		assertThat(cluster.keys("test:{careful:*}:lock")).isEmpty();
 	}
 
+	/** The client reads the topology every 5 s anyway. */
+	@Test
+	void replicasOfAMovedLockAreSoonAwaitedAtItsNode() throws Exception {
+		RedisLockOptions options = TestRedis.options(1);
+		String key = this.library + "-4";
+		ScriptClient client = this.library.ofCluster(cluster.nodes().get(0), options);
+		try (RedisLockBackend careful = TestRedis.started(client, options)) {
+			Claim claim = claim("moving", key);
+			assertThat(causeOfUnknownOutcome(careful, claim)).contains("reached 0 of 1 replicas");
+			cluster.moveSlotOf("test:{moving:" + key + "}:lock");
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(2))
+				.until(() -> causeOfUnknownOutcome(careful, claim).contains("reached 0 of 1 replicas"));
+			get(careful.abandon(claim));
+		}
+	}
+
+	private static String causeOfUnknownOutcome(RedisLockBackend backend, Claim claim) throws Exception {
+		return ((AcquireResult.Indeterminate) get(backend.tryAcquire(claim))).cause().toString();
+	}
+
 	@Test
 	void lockMovedToAnotherNodeStaysHeld() throws Exception {
 		String key = this.library + "-1";
