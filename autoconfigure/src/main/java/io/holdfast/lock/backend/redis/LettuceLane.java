@@ -19,10 +19,19 @@ final class LettuceLane {
 
 	private final Supplier<CompletionStage<LettuceConnection>> open;
 
+	private final Runnable onReplica;
+
 	private volatile SharedAttempt<LettuceConnection> connection;
 
-	LettuceLane(Supplier<CompletionStage<LettuceConnection>> open) {
+	/**
+	 * Creates a lane. Opens no connection.
+	 * @param open opens a connection
+	 * @param onReplica called when a connection to a server that has become a replica is
+	 * replaced
+	 */
+	LettuceLane(Supplier<CompletionStage<LettuceConnection>> open, Runnable onReplica) {
 		this.open = open;
+		this.onReplica = onReplica;
 		this.connection = new SharedAttempt<>(open);
 	}
 
@@ -40,8 +49,8 @@ final class LettuceLane {
 		this.inProgress.incrementAndGet();
 		return used.get().<T>thenCompose(request::apply).whenComplete((value, failure) -> {
 			this.inProgress.decrementAndGet();
-			if (failure != null && RedisErrors.isReadOnly(failure)) {
-				replace(used);
+			if (failure != null && RedisErrors.isReadOnly(failure) && replace(used)) {
+				this.onReplica.run();
 			}
 		});
 	}
@@ -55,14 +64,16 @@ final class LettuceLane {
 		return present;
 	}
 
-	private void replace(SharedAttempt<LettuceConnection> used) {
+	/** Replaces a connection. Returns {@code false} if that has been done. */
+	private boolean replace(SharedAttempt<LettuceConnection> used) {
 		synchronized (this) {
 			if (this.connection != used) {
-				return;
+				return false;
 			}
 			this.connection = new SharedAttempt<>(this.open);
 		}
 		used.get().thenAccept((old) -> old.connection().closeAsync());
+		return true;
 	}
 
 }

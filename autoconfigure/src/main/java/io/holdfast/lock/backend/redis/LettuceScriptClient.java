@@ -72,7 +72,17 @@ public final class LettuceScriptClient implements ScriptClient {
 	}
 
 	private LettuceLane lane() {
-		return new LettuceLane(() -> open(this.connections::connect));
+		return new LettuceLane(() -> open(this.connections::connect), this::reconnectChannel);
+	}
+
+	/**
+	 * Makes the server end the connection of the channel, so that Lettuce connects and
+	 * subscribes again. On a replica, PUBLISH of the primary does not count it.
+	 */
+	private void reconnectChannel() {
+		if (!this.cluster && this.channel.hasSucceeded()) {
+			this.channel.get().thenAccept((connection) -> connection.async().quit());
+		}
 	}
 
 	private <T> CompletionStage<T> open(Supplier<? extends CompletionStage<? extends T>> connect) {

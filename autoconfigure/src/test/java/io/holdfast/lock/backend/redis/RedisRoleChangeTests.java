@@ -16,10 +16,12 @@ import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
 import static io.holdfast.lock.backend.redis.TestRedis.get;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -69,6 +71,21 @@ class RedisRoleChangeTests {
 			changeRoles();
 			soonRenewed(backend, held);
 			released(backend, held);
+		}
+	}
+
+	@Test
+	void notificationsLeaveTheDemotedServer() throws Exception {
+		try (RedisLockBackend backend = backend(RedisLibrary.LETTUCE)) {
+			Grant held = granted(backend, claim(LOCK));
+			changeRoles();
+			soonReleased(backend, held);
+			Awaitility.await("a subscription").until(() -> !this.replica.ask("pubsub", "channels", "test:*").isEmpty());
+			held = granted(backend, claim(LOCK));
+			CompletionStage<?> signal = refused(backend, claim(LOCK));
+			released(backend, held);
+			awaitSignal(signal);
+			assertThat(this.replica.keys("*:lock")).as("kept for the waiter").hasSize(1);
 		}
 	}
 
