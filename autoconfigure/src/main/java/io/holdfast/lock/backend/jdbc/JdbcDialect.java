@@ -9,7 +9,11 @@ import io.holdfast.lock.LockConfigurationException;
  */
 enum JdbcDialect {
 
-	H2("DATEDIFF(MICROSECOND, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00Z', CURRENT_TIMESTAMP)"),
+	/**
+	 * DATEDIFF compares local times, so both are in UTC. The local time of a session
+	 * depends on the time zone of its JVM, and jumps with daylight saving time.
+	 */
+	H2("DATEDIFF(MICROSECOND, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00Z', CURRENT_TIMESTAMP AT TIME ZONE 'UTC')"),
 
 	/** Unlike {@code now()}, this time advances within a transaction. */
 	POSTGRESQL("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"),

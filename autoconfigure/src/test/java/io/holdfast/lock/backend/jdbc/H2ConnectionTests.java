@@ -16,12 +16,14 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,6 +53,22 @@ class H2ConnectionTests {
 		released(store, grant);
 		try (Connection connection = this.pool.getConnection(); Statement statement = connection.createStatement()) {
 			assertThat(statement.getQueryTimeout()).isZero();
+		}
+	}
+
+	/** The time zone of a session is that of its JVM, and the clocks may go forward. */
+	@Test
+	void leaseLastsInEveryTimeZone() throws Exception {
+		try (HikariDataSource east = new HikariDataSource()) {
+			east.setJdbcUrl(this.pool.getJdbcUrl());
+			east.setConnectionInitSql("SET TIME ZONE '+05:00'");
+			JdbcClient.create(this.pool).sql("SET TIME ZONE 'UTC'").update();
+			LockBackend store = JdbcContract.backend(this.pool);
+			LockBackend inTheEast = JdbcContract.backend(east);
+			LockName lock = OnEveryDatabase.newLock();
+			Grant grant = granted(store, OnEveryDatabase.nonWaiting(lock, LockMode.EXCLUSIVE));
+			refused(inTheEast, OnEveryDatabase.nonWaiting(lock, LockMode.EXCLUSIVE));
+			released(inTheEast, grant);
 		}
 	}
 
