@@ -6,8 +6,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-import javax.sql.DataSource;
-
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.AcquireResult;
@@ -40,7 +38,7 @@ final class ClaimWaits implements AutoCloseable {
 	 */
 	private static final int POLL_FACTOR = 6;
 
-	private final DataSource dataSource;
+	private final JdbcConnections connections;
 
 	private final JdbcLockOptions options;
 
@@ -51,8 +49,8 @@ final class ClaimWaits implements AutoCloseable {
 
 	private volatile @Nullable ReleaseNotifications notifications;
 
-	ClaimWaits(DataSource dataSource, JdbcLockOptions options, SchedulingClock clock) {
-		this.dataSource = dataSource;
+	ClaimWaits(JdbcConnections connections, JdbcLockOptions options, SchedulingClock clock) {
+		this.connections = connections;
 		this.options = options;
 		this.clock = clock;
 	}
@@ -121,7 +119,7 @@ final class ClaimWaits implements AutoCloseable {
 	private synchronized ReleaseNotifications createNotifications() {
 		ReleaseNotifications present = this.notifications;
 		if (present == null) {
-			present = new ReleaseNotifications(this.dataSource, this.clock);
+			present = new ReleaseNotifications(this.connections, this.clock);
 			this.notifications = present;
 		}
 		return present;

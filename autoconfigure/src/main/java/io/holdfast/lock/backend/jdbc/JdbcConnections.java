@@ -55,11 +55,6 @@ final class JdbcConnections {
 		this.bound = new DelegatingDataSource(this.dataSource);
 	}
 
-	/** Returns the source of the connections. */
-	DataSource dataSource() {
-		return this.dataSource;
-	}
-
 	/** Returns the kind of database, determined once. */
 	JdbcDialect dialect() throws SQLException {
 		return database().dialect();

@@ -79,7 +79,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	JdbcLockBackend(DataSource dataSource, JdbcLockOptions options, SchedulingClock clock) {
 		this.options = options;
 		this.connections = new JdbcConnections(dataSource, options.timeoutSeconds());
-		this.waits = new ClaimWaits(this.connections.dataSource(), options, clock);
+		this.waits = new ClaimWaits(this.connections, options, clock);
 		this.lookup = new JdbcLookup(this.connections, this::statements, options);
 		this.claims = new JdbcClaims(this.connections, this::statements, this.waits, options);
 	}

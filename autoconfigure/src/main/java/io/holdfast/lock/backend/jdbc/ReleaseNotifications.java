@@ -10,8 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-import javax.sql.DataSource;
-
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +52,7 @@ final class ReleaseNotifications implements AutoCloseable {
 
 	private static final int CHECK_TIMEOUT_SECONDS = 2;
 
-	private final DataSource dataSource;
+	private final JdbcConnections connections;
 
 	private final SchedulingClock clock;
 
@@ -71,8 +69,8 @@ final class ReleaseNotifications implements AutoCloseable {
 
 	private volatile @Nullable Thread thread;
 
-	ReleaseNotifications(DataSource dataSource, SchedulingClock clock) {
-		this.dataSource = dataSource;
+	ReleaseNotifications(JdbcConnections connections, SchedulingClock clock) {
+		this.connections = connections;
 		this.clock = clock;
 	}
 
@@ -148,8 +146,7 @@ final class ReleaseNotifications implements AutoCloseable {
 	private void run() {
 		try {
 			do {
-				try (BorrowedConnection borrowed = new BorrowedConnection(this.dataSource)) {
-					borrowed.autoCommit(true);
+				try (BorrowedConnection borrowed = this.connections.keep()) {
 					listen(borrowed);
 				}
 				catch (SQLException | RuntimeException ex) {

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,7 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.test.server.TcpProxy;
 
+import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.granted;
@@ -212,6 +214,24 @@ class PostgresDemandTests extends PostgresStickyFixture {
 			awaitSignal(idle.wanted());
 			this.wire.flow();
 			released(this.first, idle);
+		}
+		finally {
+			this.wire.flow();
+		}
+	}
+
+	/**
+	 * The pool would otherwise lack it until the operating system detects the silence.
+	 */
+	@Test
+	void silentConnectionThatIsNoLongerNeededIsClosed() {
+		try (HikariDataSource silent = pool(this.wire.port()); JdbcLockBackend far = backend(silent)) {
+			listens(far);
+			this.wire.stall();
+			this.ahead.addAndGet(Duration.ofMinutes(1).toNanos());
+			Awaitility.await("the end of the connection")
+				.atMost(BOUND)
+				.until(() -> silent.getHikariPoolMXBean().getActiveConnections() == 0);
 		}
 		finally {
 			this.wire.flow();
