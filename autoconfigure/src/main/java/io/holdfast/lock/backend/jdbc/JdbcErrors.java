@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.jdbc;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.NoSuchElementException;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,14 @@ final class JdbcErrors {
 	private static final String VIOLATION_IN_MARIADB = "23000";
 
 	private static final int DUPLICATE_IN_MARIADB = 1062;
+
+	/**
+	 * A pooler has given a session to several connections, each with such a statement.
+	 */
+	private static final String PREPARED_BEFORE = "42P05";
+
+	/** The user has too many connections, or has sent too many requests in this hour. */
+	private static final Set<Integer> LIMITS_OF_MARIADB = Set.of(1203, 1226);
 
 	private static final String FORBIDDEN = "42501";
 
@@ -150,9 +159,13 @@ final class JdbcErrors {
 	/**
 	 * Whether the server has rejected a statement, for example because there is no such
 	 * schema. A driver may use the same SQL state for a connection that is closed, but
-	 * then there is no error code of a server.
+	 * then there is no error code of a server. A server also uses it for what a retry may
+	 * overcome.
 	 */
 	static boolean isRejected(SQLException ex) {
+		if (mayPass(ex)) {
+			return false;
+		}
 		if (hasClass(ex, "3F")) {
 			return true;
 		}
@@ -160,6 +173,11 @@ final class JdbcErrors {
 			return hasClass(ex, "42");
 		}
 		return ex.getCause() instanceof SQLException cause && cause.getErrorCode() > 0 && hasClass(cause, "42");
+	}
+
+	private static boolean mayPass(SQLException ex) {
+		return hasClass(ex, PREPARED_BEFORE) || Failures.causes(ex)
+			.anyMatch((cause) -> cause instanceof SQLException sql && LIMITS_OF_MARIADB.contains(sql.getErrorCode()));
 	}
 
 	/** Whether the database knows what was asked for, but denies the right to it. */

@@ -29,6 +29,21 @@ class JdbcErrorsTests {
 		assertThat(JdbcErrors.ofQuery(closed, "locks")).isSameAs(closed);
 	}
 
+	/** PgBouncer shares sessions and MariaDB limits the connections of a user. */
+	@Test
+	void errorThatMayPassIsNoRejectedStatement() {
+		SQLException prepared = new SQLException("prepared statement \"S_1\" already exists", "42P05");
+		SQLException limit = new SQLSyntaxErrorException("User 'shop' has exceeded 'max_user_connections'", "42000",
+				1226);
+		SQLException limitOfThePool = new SQLTransientConnectionException("Connection is not available, timed out",
+				"42000", new SQLSyntaxErrorException("User shop already has more connections", "42000", 1203));
+		for (SQLException passing : new SQLException[] { prepared, limit, limitOfThePool }) {
+			assertThat(JdbcErrors.definite(passing, LOCK, "locks")).isNull();
+			assertThat(JdbcErrors.unreachable(passing, "locks")).isInstanceOf(LockBackendException.class);
+			assertThat(JdbcErrors.ofQuery(passing, "locks")).isSameAs(passing);
+		}
+	}
+
 	@Test
 	void errorOfTheServerIsDefinite() {
 		SQLException missingTable = new SQLSyntaxErrorException("relation \"locks\" does not exist", "42P01");

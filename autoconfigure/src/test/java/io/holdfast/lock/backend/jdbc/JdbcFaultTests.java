@@ -11,6 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import javax.sql.DataSource;
+
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -67,6 +70,19 @@ class JdbcFaultTests extends OnEveryDatabase {
 		}
 		finally {
 			server.resume();
+		}
+	}
+
+	@Test
+	void attemptBeyondTheLimitOfConnectionsIsRetried() throws Exception {
+		JdbcClient admin = JdbcClient
+			.create(track(new SingleConnectionDataSource(mariaDb.jdbcUrl(), "root", "", true)));
+		admin.sql("CREATE USER limited IDENTIFIED BY 'secret' WITH MAX_USER_CONNECTIONS 1").update();
+		admin.sql("GRANT ALL ON holdfast.* TO limited").update();
+		DataSource limited = new DriverManagerDataSource(mariaDb.jdbcUrl(), "limited", "secret");
+		try (Connection other = limited.getConnection()) {
+			assertThat(ask(JdbcContract.backend(limited), nonWaiting(newLock(), LockMode.EXCLUSIVE)))
+				.isInstanceOf(AcquireResult.Indeterminate.class);
 		}
 	}
 
