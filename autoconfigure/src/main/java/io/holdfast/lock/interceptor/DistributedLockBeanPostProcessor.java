@@ -77,9 +77,9 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	public void setBeanFactory(BeanFactory beanFactory) {
 		super.setBeanFactory(beanFactory);
 		Assert.isInstanceOf(ConfigurableListableBeanFactory.class, beanFactory);
-		this.unlocked = new UnlockedBeans((ConfigurableListableBeanFactory) beanFactory);
-		LockMethodSpecs specs = new LockMethodSpecs(
-				new EmbeddedValueResolver((ConfigurableListableBeanFactory) beanFactory), new KeyBeans(beanFactory));
+		ConfigurableListableBeanFactory beans = (ConfigurableListableBeanFactory) beanFactory;
+		this.unlocked = new UnlockedBeans(beans);
+		LockMethodSpecs specs = new LockMethodSpecs(new EmbeddedValueResolver(beans), new KeyBeans(beans));
 		this.verifier = new LockMethodVerifier(specs);
 		ObjectProvider<LockOperations> operations = beanFactory.getBeanProvider(LockOperations.class);
 		this.operations = operations;

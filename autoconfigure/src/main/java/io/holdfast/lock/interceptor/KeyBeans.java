@@ -1,6 +1,8 @@
 package io.holdfast.lock.interceptor;
 
-import org.springframework.beans.factory.BeanFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 
 /**
@@ -8,15 +10,19 @@ import org.springframework.context.expression.BeanFactoryResolver;
  */
 final class KeyBeans extends BeanFactoryResolver {
 
-	private final BeanFactory beanFactory;
+	private final ConfigurableBeanFactory beanFactory;
 
-	KeyBeans(BeanFactory beanFactory) {
+	KeyBeans(ConfigurableBeanFactory beanFactory) {
 		super(beanFactory);
 		this.beanFactory = beanFactory;
 	}
 
 	boolean contains(String name) {
 		return this.beanFactory.containsBean(name);
+	}
+
+	@Nullable ClassLoader classLoader() {
+		return this.beanFactory.getBeanClassLoader();
 	}
 
 }

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.expression.spel.support.StandardTypeLocator;
 
 /**
  * The part of the evaluation context of a key expression that all calls share: where its
@@ -25,8 +26,10 @@ final class KeyVariables {
 	 * Determines the variables of a method: {@code a0}, {@code p0} and the name of each
 	 * parameter.
 	 * @param names the names of the parameters, or {@code null} if they are unknown
+	 * @param loader finds the types that expressions name. The context class loader of a
+	 * thread may not find them
 	 */
-	KeyVariables(Method method, @Nullable String @Nullable [] names, @Nullable KeyBeans beans) {
+	KeyVariables(Method method, @Nullable String @Nullable [] names, @Nullable KeyBeans beans, ClassLoader loader) {
 		for (int i = 0; i < method.getParameterCount(); i++) {
 			this.positions.put("a" + i, i);
 			this.positions.put("p" + i, i);
@@ -37,6 +40,7 @@ final class KeyVariables {
 		}
 		this.shared.setBeanResolver(beans);
 		this.shared.setTypeConverter(new KeyTypeConverter());
+		this.shared.setTypeLocator(new StandardTypeLocator(loader));
 	}
 
 	/** Returns the value of a variable, or {@code null} if there is none. */

@@ -34,14 +34,11 @@ import io.holdfast.lock.support.KeyText.NotAKeyException;
  */
 final class LockKey implements KeySource {
 
-	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration(SpelCompilerMode.MIXED,
-			LockKey.class.getClassLoader());
-
-	private static final SpelExpressionParser PARSER = new SpelExpressionParser(CONFIGURATION);
-
 	private static final ParameterNameDiscoverer NAMES = InterfaceParameterNames.orOwn();
 
 	private final Method method;
+
+	private final SpelParserConfiguration configuration;
 
 	private final SpelExpression expression;
 
@@ -61,9 +58,11 @@ final class LockKey implements KeySource {
 		}
 		this.method = method;
 		this.beans = beans;
-		this.variables = new KeyVariables(method, NAMES.getParameterNames(method), beans);
+		ClassLoader loader = classLoader(beans);
+		this.variables = new KeyVariables(method, NAMES.getParameterNames(method), beans, loader);
+		this.configuration = new SpelParserConfiguration(SpelCompilerMode.MIXED, loader);
 		try {
-			this.expression = PARSER.parseRaw(expression);
+			this.expression = new SpelExpressionParser(this.configuration).parseRaw(expression);
 		}
 		catch (ParseException ex) {
 			throw LockMethodSpecs.problem(method,
@@ -75,6 +74,11 @@ final class LockKey implements KeySource {
 		if (problem != null) {
 			throw LockMethodSpecs.problem(method, "its key \"%s\" %s".formatted(expression, problem), null);
 		}
+	}
+
+	private static ClassLoader classLoader(@Nullable KeyBeans beans) {
+		ClassLoader loader = (beans != null) ? beans.classLoader() : null;
+		return (loader != null) ? loader : LockKey.class.getClassLoader();
 	}
 
 	/**
@@ -219,9 +223,9 @@ final class LockKey implements KeySource {
 		}
 	}
 
-	private static boolean isNull(SpelNode part, KeyContext context) {
+	private boolean isNull(SpelNode part, KeyContext context) {
 		try {
-			return part.getValue(new ExpressionState(context, context.getRootObject(), CONFIGURATION)) == null;
+			return part.getValue(new ExpressionState(context, context.getRootObject(), this.configuration)) == null;
 		}
 		catch (EvaluationException | IllegalStateException ex) {
 			// depends on the surrounding expression

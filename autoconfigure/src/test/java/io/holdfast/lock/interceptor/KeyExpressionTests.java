@@ -1,5 +1,6 @@
 package io.holdfast.lock.interceptor;
 
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -8,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.OverridingClassLoader;
+import org.springframework.util.ClassUtils;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
@@ -86,7 +89,71 @@ class KeyExpressionTests {
 			.run((context) -> assertThat(context.getBean(KeyPlaceholders.class).call(1)).isEqualTo("stock:1-us"));
 	}
 
+	@Test
+	void typeIsFoundWhateverTheContextClassLoaderOfTheThread() {
+		with(TypeKeys.class, this.runner, (bean) -> {
+			Thread current = Thread.currentThread();
+			ClassLoader own = current.getContextClassLoader();
+			current.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+			try {
+				assertThat(bean.call(1)).isEqualTo("k:eu-1");
+			}
+			finally {
+				current.setContextClassLoader(own);
+			}
+		});
+	}
+
+	@Test
+	void typeOfTheApplicationsClassLoaderStaysItsOwnWhenCompiled() {
+		ClassLoader loader = new OverridingClassLoader(KeyExpressionTests.class.getClassLoader()) {
+			@Override
+			protected boolean isEligibleForOverriding(String className) {
+				return className.startsWith(TypeKeys.class.getName()) || className.equals(Regions.class.getName());
+			}
+		};
+		Class<?> type = ClassUtils.resolveClassName(TypeKeys.class.getName(), loader);
+		assertThat(type).isNotEqualTo(TypeKeys.class);
+		this.runner.withClassLoader(loader).withBean(type).run((context) -> {
+			assertThat(context).hasNotFailed();
+			Object bean = context.getBean(type);
+			Method call = ClassUtils.getMethod(type, "loader");
+			for (int i = 0; i < 300; i++) {
+				assertThat(call.invoke(bean)).isEqualTo("k:" + System.identityHashCode(loader));
+			}
+		});
+	}
+
 	record Item(long id) {
+	}
+
+	public static final class Regions {
+
+		private Regions() {
+		}
+
+		public static String of(long id) {
+			return "eu-" + id;
+		}
+
+		public static int loader() {
+			return System.identityHashCode(Regions.class.getClassLoader());
+		}
+
+	}
+
+	public static class TypeKeys {
+
+		@DistributedLock(name = "k", key = "T(io.holdfast.lock.interceptor.KeyExpressionTests$Regions).of(#id)")
+		public String call(long id) {
+			return held();
+		}
+
+		@DistributedLock(name = "k", key = "T(io.holdfast.lock.interceptor.KeyExpressionTests$Regions).loader()")
+		public String loader() {
+			return LockContext.handles().get(0).lock().toString();
+		}
+
 	}
 
 	static class Tenants {
