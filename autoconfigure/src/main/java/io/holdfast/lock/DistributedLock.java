@@ -157,8 +157,10 @@ public @interface DistributedLock {
 	/**
 	 * The name of the method to call instead if the lock is not acquired in time. The
 	 * method is declared in the same class. It has the same parameters, optionally
-	 * followed by a {@link LockNotAcquiredException}, and a compatible return type.
-	 * Empty: no fallback.
+	 * followed by a {@link LockNotAcquiredException}, and a compatible return type. Its
+	 * own annotations apply, such as {@code @Transactional}, unless it is private or
+	 * final, or missing in the interface that the bean's proxy implements. Empty: no
+	 * fallback.
 	 * @return the name of the method
 	 */
 	String fallback() default "";

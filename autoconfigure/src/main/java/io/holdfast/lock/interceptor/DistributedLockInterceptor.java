@@ -176,7 +176,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 			LockNotAcquiredException reason) throws Throwable {
 		LockFallback fallback = spec.fallback();
 		if (fallback != null) {
-			return fallback.call(invocation.getThis(), invocation.getArguments(), reason);
+			return fallback.call(invocation, reason);
 		}
 		if (spec.asynchronous()) {
 			return CompletableFuture.completedFuture(null);

@@ -3,15 +3,17 @@ package io.holdfast.lock.interceptor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.Arrays;
+import java.util.concurrent.Future;
 
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockNotAcquiredException;
 
@@ -44,27 +46,66 @@ record LockFallback(Method method, boolean withReason) {
 						.formatted(MethodText.of(instead), name, targetClass.getName(), Arrays.toString(parameters),
 								instead.getReturnType().getName()));
 		}
-		if (AnnotatedElementUtils.hasAnnotation(method, DistributedLock.class)) {
-			throw LockMethodSpecs.problem(instead,
-					"its fallback '%s' is @DistributedLock, too, but is called without that lock. Remove the annotation from the fallback, or let the fallback call a method of another bean"
-						.formatted(name));
-		}
+		requireCallable(method, instead, targetClass);
 		ReflectionUtils.makeAccessible(method);
 		return new LockFallback(method, reason);
 	}
 
-	@Nullable Object call(@Nullable Object target, @Nullable Object[] arguments, LockNotAcquiredException reason)
-			throws Throwable {
-		@Nullable Object[] all = arguments;
-		if (this.withReason) {
-			all = Arrays.copyOf(arguments, arguments.length + 1);
-			all[arguments.length] = reason;
+	private static void requireCallable(Method method, Method instead, Class<?> targetClass) {
+		if (LockAnnotations.find(method, targetClass) != null) {
+			throw LockMethodSpecs.problem(instead,
+					"its fallback '%s' is @DistributedLock, too, itself or by its class, but a fallback runs without a lock. Remove the annotation from the fallback, mark it @Unlocked, or let it call a method of another bean"
+						.formatted(method.getName()));
 		}
+		if (Future.class.isAssignableFrom(method.getReturnType()) && LockMethodSpecs.isAsync(instead, targetClass)
+				&& LockMethodSpecs.isAsync(method, targetClass) && !Modifier.isPrivate(method.getModifiers())) {
+			throw LockMethodSpecs.problem(instead,
+					"it is @Async and its fallback '%s' is, too, itself or by its class, so one thread would wait for another of the same executor. Make the fallback private: it then runs on the thread of the method"
+						.formatted(method.getName()));
+		}
+	}
+
+	/**
+	 * Calls the fallback like any other method of the bean, with the advice of its own
+	 * annotations, or on the target if the proxy does not have the method.
+	 */
+	@Nullable Object call(MethodInvocation invocation, LockNotAcquiredException reason) throws Throwable {
+		@Nullable Object[] arguments = invocation.getArguments();
+		if (this.withReason) {
+			arguments = Arrays.copyOf(arguments, arguments.length + 1);
+			arguments[arguments.length - 1] = reason;
+		}
+		Object proxy = (invocation instanceof ProxyMethodInvocation call) ? call.getProxy() : null;
+		Method advised = (proxy != null) ? advised(proxy) : null;
 		try {
-			return this.method.invoke(target, all);
+			return (advised != null) ? advised.invoke(proxy, arguments)
+					: this.method.invoke(invocation.getThis(), arguments);
 		}
 		catch (InvocationTargetException ex) {
 			throw ex.getTargetException();
+		}
+	}
+
+	/**
+	 * Returns the method of the proxy. The proxy of a class overrides only what is
+	 * visible and not final, and has none of the fields that other methods use.
+	 */
+	private @Nullable Method advised(Object proxy) {
+		Method found = Proxy.isProxyClass(proxy.getClass())
+				? ClassUtils.getInterfaceMethodIfPossible(this.method, proxy.getClass()) : overriding(proxy.getClass());
+		if (found == null || !found.getDeclaringClass().isInstance(proxy)) {
+			return null;
+		}
+		ReflectionUtils.makeAccessible(found);
+		return found;
+	}
+
+	private @Nullable Method overriding(Class<?> proxyClass) {
+		try {
+			return proxyClass.getDeclaredMethod(this.method.getName(), this.method.getParameterTypes());
+		}
+		catch (NoSuchMethodException ex) {
+			return null;
 		}
 	}
 

@@ -125,11 +125,15 @@ final class LockMethodSpecs {
 	 * completes the future itself. It has a reason to only if {@code @Async} runs it.
 	 */
 	private static void requireAsync(Method method, Class<?> targetClass) {
-		if (!AnnotatedElementUtils.hasAnnotation(method, Async.class)
-				&& !AnnotatedElementUtils.hasAnnotation(targetClass, Async.class)) {
+		if (!isAsync(method, targetClass)) {
 			throw problem(method,
 					"it has 'fenced = true' and returns a future, but nothing checks the token in transactions of other threads. Return the value itself, or call FencingGuard.advance in the transaction of that work");
 		}
+	}
+
+	static boolean isAsync(Method method, Class<?> targetClass) {
+		return AnnotatedElementUtils.hasAnnotation(method, Async.class)
+				|| AnnotatedElementUtils.hasAnnotation(targetClass, Async.class);
 	}
 
 	private static void requireOneReaction(Method method, DistributedLock annotation) {

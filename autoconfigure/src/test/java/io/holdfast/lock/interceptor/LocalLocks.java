@@ -5,9 +5,12 @@ import java.util.function.Consumer;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.autoconfigure.DistributedLockAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
@@ -50,6 +53,18 @@ final class LocalLocks {
 	/** Returns the innermost lock of the current thread, or {@code none}. */
 	static String held() {
 		return LockHandle.current().map((handle) -> handle.lock().toString()).orElse("none");
+	}
+
+	/** Runs a test while another caller holds the lock. */
+	static void whileHeld(AssertableApplicationContext context, String lock, Runnable test) {
+		assertThat(context).hasNotFailed();
+		LockHandle handle = context.getBean(LockOperations.class)
+			.acquireAsync(LockRequest.forLock(LockName.parse(lock)).build())
+			.toCompletableFuture()
+			.join();
+		try (handle) {
+			test.run();
+		}
 	}
 
 	static LockRequest nonWaiting(String name) {

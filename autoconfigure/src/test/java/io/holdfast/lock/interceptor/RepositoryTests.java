@@ -125,6 +125,12 @@ class RepositoryTests {
 		});
 	}
 
+	@Test
+	void defaultMethodOfARepositoryIsAFallback() {
+		this.runner.run((context) -> LocalLocks.whileHeld(context, "piece:1",
+				() -> assertThat(context.getBean(Pieces.class).take(1)).isEqualTo("piece 1 of 0 is taken")));
+	}
+
 	private static List<String> fences(AssertableApplicationContext context) {
 		return context.getBean(JdbcTemplate.class).queryForList("SELECT lock_name FROM holdfast_fence", String.class);
 	}
@@ -148,6 +154,15 @@ class RepositoryTests {
 		@DistributedLock(name = "piece", key = "#id", fenced = true)
 		@Query("UPDATE piece p SET p.amount = p.amount - 1 WHERE p.id = :id")
 		int sell(long id);
+
+		@DistributedLock(name = "piece", key = "#id", waitTime = "0s", fallback = "taken")
+		default String take(long id) {
+			return "piece " + id;
+		}
+
+		default String taken(long id) {
+			return "piece %s of %s is taken".formatted(id, count());
+		}
 
 	}
 

@@ -6,17 +6,14 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
-
 import io.holdfast.lock.DistributedLock;
-import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockOperations;
-import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.WhenNotAcquired;
 
 import static io.holdfast.lock.interceptor.LocalLocks.nonWaiting;
 import static io.holdfast.lock.interceptor.LocalLocks.runner;
+import static io.holdfast.lock.interceptor.LocalLocks.whileHeld;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -66,16 +63,6 @@ class WhenNotAcquiredTests {
 				.isThrownBy(() -> bean.skippingAround(context.getBean(LockOperations.class)))
 				.withMessageContaining("'inner'");
 		}));
-	}
-
-	private static void whileHeld(AssertableApplicationContext context, String name, Runnable test) {
-		LockHandle handle = context.getBean(LockOperations.class)
-			.acquireAsync(LockRequest.of(name))
-			.toCompletableFuture()
-			.join();
-		try (handle) {
-			test.run();
-		}
 	}
 
 	static class Reactions {
