@@ -175,7 +175,7 @@ public final class DistributedLocksEndpoint {
 	 */
 	static LockName exactName(String[] path, @Nullable String key) {
 		if (path.length != 1) {
-			String message = "The path has %s segments, or the text as many parts with commas between them, which may not name the lock that was meant. Nothing is released. Pass the key as a parameter: <name>?key=<key>"
+			String message = "The path has %s segments, or the text as many parts with commas between them, which may not name the lock that was meant, so the call has done nothing. Pass the key as the parameter 'key', over HTTP as <name>?key=<key>"
 				.formatted(path.length);
 			throw new InvalidEndpointRequestException(message, message);
 		}

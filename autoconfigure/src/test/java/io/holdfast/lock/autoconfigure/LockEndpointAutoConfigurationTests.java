@@ -349,7 +349,9 @@ class LockEndpointAutoConfigurationTests {
 							new Object[] { new String[] { "stock:j", "3" }, null, null, null },
 							new String[] { String[].class.getName(), String.class.getName(), String.class.getName(),
 									Integer.class.getName() }))
-					.withStackTraceContaining("parts with commas between them");
+					.withStackTraceContaining("parts with commas between them")
+					.withMessageContaining("Pass the key")
+					.withMessageNotContaining("released");
 			}));
 	}
 
