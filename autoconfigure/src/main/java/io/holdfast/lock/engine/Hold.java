@@ -171,9 +171,9 @@ final class Hold extends ClosableHold implements HeldLocks {
 	@Override
 	public void verify(Checkpoint checkpoint) {
 		switch (checkpoint) {
-			case NOW -> requireValid(
-					" What this call did may overlap with another holder's work. Verify it, then repeat it. Check for pauses and the store's health at this time.",
-					" It is not known to be lost. Check again, or undo what this call did and repeat it.");
+			case NOW ->
+				requireValid(" What this call did may overlap with another holder's work. Verify it, then repeat it.",
+						" It is not known to be lost. Check again, or undo what this call did and repeat it.");
 			case COMMIT -> verifyAtCommit();
 			case RETURN -> verifyUnlessCommitted(this.lease.lossMessage(), setAside());
 			case RELEASED ->
@@ -216,10 +216,13 @@ final class Hold extends ClosableHold implements HeldLocks {
 	}
 
 	private void requireHeld(String remedy) {
-		String lost = this.ended ? "Lock '%s' was already released (%s, token %s).".formatted(lock(),
-				this.lease.request(), fencingToken()) : this.lease.lossMessage();
+		if (this.ended) {
+			throw new LockLostException(lock(), backend(), "Lock '%s' was already released (%s, token %s)."
+				.formatted(lock(), this.lease.request(), fencingToken()) + remedy + diagnosis());
+		}
+		String lost = this.lease.lossMessage();
 		if (lost != null) {
-			throw new LockLostException(lock(), backend(), lost + remedy + diagnosis());
+			throw new LockLostException(lock(), backend(), lost + remedy + this.lease.prevention() + diagnosis());
 		}
 	}
 

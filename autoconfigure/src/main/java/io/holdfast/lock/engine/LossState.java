@@ -26,6 +26,8 @@ abstract class LossState {
 
 	private static final Log logger = LogFactory.getLog(LossState.class);
 
+	private static final String CHECK_PAUSES = " Check for pauses and the store's health at this time.";
+
 	private final ResolvedRequest request;
 
 	private final AcquisitionObserver observer;
@@ -133,6 +135,17 @@ abstract class LossState {
 		};
 		return "Lock '%s' was lost: %s (%s, token %s, owner %s).".formatted(this.request.lock(), why, this.request,
 				token(), grant().claim().owner());
+	}
+
+	/** Returns how to prevent another loss for the same cause. */
+	String prevention() {
+		LockLostEvent lost = this.event;
+		return switch ((lost != null) ? lost.cause() : LossCause.EXPIRED) {
+			case EXPIRED -> this.request.renew() ? CHECK_PAUSES : " Shorten the work, or increase 'leaseTime'.";
+			case REFUSED, REVOKED -> CHECK_PAUSES;
+			case MAX_HOLD -> " Shorten the work, or increase 'maxHold'.";
+			case SHUTDOWN, FORCED -> "";
+		};
 	}
 
 	private String renewalProblem() {

@@ -132,7 +132,7 @@ public final class LockProblems {
 		ProblemDetail problem = switch (refused.reason()) {
 			case HELD -> problem(this.status, "lock-not-acquired", "Lock not acquired",
 					waited.isZero() ? "Another holder has %s. Repeat the call later.".formatted(lock)
-							: "Another holder kept %s for the whole wait of %s. Repeat the call later.".formatted(lock,
+							: "Another holder still had %s after %s. Repeat the call later.".formatted(lock,
 									DurationText.of(waited)));
 			case INTERRUPTED -> problem(UNAVAILABLE, "lock-not-acquired", "Lock not acquired",
 					"The wait for %s was interrupted after %s. Repeat the call.".formatted(lock,

@@ -65,11 +65,10 @@ class LockWebFluxAutoConfigurationTests {
 				.json("""
 						{
 							"type": "urn:holdfast:lock-not-acquired", "title": "Lock not acquired", "status": 503,
-							"detail": "Another holder kept lock 'stock:42' for the whole wait of 1.5s. Repeat the call later.",
+							"detail": "Another holder still had lock 'stock:42' after 1.5s. Repeat the call later.",
 							"instance": "%s", "lock": "stock:42", "waited": "PT1.5S", "reason": "held"
 						}
-						"""
-					.formatted(uri));
+						""".formatted(uri));
 			assertThat(output.getAll().lines().filter((line) -> line.contains(LockFailures.SECRET))).singleElement()
 				.asString()
 				.contains("INFO");

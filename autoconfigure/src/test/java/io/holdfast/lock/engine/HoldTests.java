@@ -103,7 +103,8 @@ class HoldTests {
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeld)
 			.withMessageContaining("Lock 'stock:42' was lost")
 			.withMessageContaining("this holder no longer owns the lease")
-			.withMessageContaining("backend fake");
+			.withMessageContaining("backend fake")
+			.withMessageEndingWith("Check for pauses and the store's health at this time.");
 		this.time.advance(Duration.ofMinutes(1));
 		assertThat(notified).hasSize(1);
 		handle.close();
@@ -215,6 +216,9 @@ class HoldTests {
 		this.time.advance(LEASE);
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.MAX_HOLD);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeld)
+			.withMessageContaining("longer than its maxHold of 120s")
+			.withMessageEndingWith("Verify it, then repeat it. Shorten the work, or increase 'maxHold'.");
 	}
 
 	@Test

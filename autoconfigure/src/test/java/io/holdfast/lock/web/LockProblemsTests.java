@@ -21,12 +21,13 @@ class LockProblemsTests {
 
 	private final LockProblems problems = new LockProblems(409, Duration.ofSeconds(1));
 
-	/** A duration below a millisecond is the time of an attempt that did not wait. */
+	/** A short duration may be the time of an attempt that did not wait. */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			PT0S      | PT0S   | Another holder has lock 'stock:42'. Repeat the call later.
 			PT0.0009S | PT0S   | Another holder has lock 'stock:42'. Repeat the call later.
-			PT0.5S    | PT0.5S | Another holder kept lock 'stock:42' for the whole wait of 500ms. Repeat the call later.
+			PT0.001S  | PT0.001S | Another holder still had lock 'stock:42' after 1ms. Repeat the call later.
+			PT0.5S    | PT0.5S | Another holder still had lock 'stock:42' after 500ms. Repeat the call later.
 			""")
 	void refusalNamesTheWaitIfThereWasOne(Duration waited, String property, String detail) {
 		ProblemDetail problem = this.problems
