@@ -1,6 +1,13 @@
 package io.holdfast.lock.test.contract;
 
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 import org.awaitility.Awaitility;
 
@@ -9,6 +16,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.AcquireResult.Indeterminate;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult.NotHeld;
@@ -106,6 +114,47 @@ interface FaultCases {
 		assertThat(result).isInstanceOf(Indeterminate.class);
 		abandonEventually(bench, claim);
 		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), Claims.exclusive(lock)));
+	}
+
+	/**
+	 * The engine calls a backend on the timer that all locks share, unless the backend
+	 * declares that it blocks. A pause of this process is no wait for the store, so each
+	 * method is called twice.
+	 */
+	@Needs(Ability.PAUSE)
+	default void methodThatWaitsOnItsThreadIsDeclaredBlocking(Bench bench) throws Exception {
+		Grant grant = bench.acquire(bench.first(), Claims.exclusive(Claims.newLock()));
+		Claim claim = Claims.exclusive(Claims.newLock());
+		Map<String, Supplier<CompletionStage<?>>> methods = new LinkedHashMap<>();
+		methods.put("tryAcquire", () -> bench.first().tryAcquire(claim));
+		methods.put("renew", () -> bench.first().renew(List.of(grant)));
+		methods.put("release", () -> bench.first().release(grant));
+		methods.put("abandon", () -> bench.first().abandon(claim));
+		List<CompletionStage<?>> answers = new ArrayList<>();
+		bench.faults().pause();
+		try {
+			methods.values().removeIf((method) -> !waits(method, answers) || !waits(method, answers));
+		}
+		finally {
+			bench.faults().resume();
+		}
+		Awaitility.await("all responses")
+			.atMost(bench.bound())
+			.until(() -> answers.stream().allMatch((answer) -> answer.toCompletableFuture().isDone()));
+		abandonEventually(bench, claim);
+		releaseEventually(bench, grant);
+		assertThat(bench.first().capabilities().has(Capability.BLOCKING))
+			.as("capability 'blocking'; methods that wait for the store on the calling thread: %s", methods.keySet())
+			.isEqualTo(!methods.isEmpty());
+	}
+
+	/** Whether a method has the response when it returns, and took long to return. */
+	private static boolean waits(Supplier<CompletionStage<?>> method, List<CompletionStage<?>> answers) {
+		long start = System.nanoTime();
+		CompletionStage<?> answer = method.get();
+		boolean slow = System.nanoTime() - start > Duration.ofMillis(50).toNanos();
+		answers.add(answer);
+		return slow && answer.toCompletableFuture().isDone();
 	}
 
 	@Needs(Ability.KILLED_SESSION)

@@ -24,10 +24,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ContractSelfTests {
 
+	private static final String BLOCKING = "methodThatWaitsOnItsThreadIsDeclaredBlocking";
+
 	/** Cases that need a fault of the store. */
 	private static final String[] FAULTY = { "lostReplyAfterGrantIsNotReportedAsContended",
 			"abandonedGrantWithLostReplyIsReleased", "cutConnectionDoesNotFreeTheHolder",
-			"storeIsUsableAgainAfterARestart", "unansweredRequestIsIndeterminate", "killedSessionReportsLost",
+			"storeIsUsableAgainAfterARestart", "unansweredRequestIsIndeterminate", BLOCKING, "killedSessionReportsLost",
 			"tokensGrowAcrossARestart", "tokensGrowAcrossAReconnection" };
 
 	private static final String HISTORY = "concurrentHoldsDoNotOverlapAndTokensGrow";
@@ -110,7 +112,7 @@ class ContractSelfTests {
 				"abandonedGrantWithLostReplyIsReleased", "abandonedGrantCompletesTheSignal",
 				"abandonNeverReleasesAnotherOwner", "waiterAbandonedBeforeTheReleaseLosesNoSignal",
 				"waiterAbandonedAfterTheReleaseLosesNoSignal", "tokensGrowAcrossAnAbandonedGrant",
-				"unansweredRequestIsIndeterminate", "releaseOfOneReaderDoesNotReleaseTheOther",
+				"unansweredRequestIsIndeterminate", BLOCKING, "releaseOfOneReaderDoesNotReleaseTheOther",
 				"abandonedWriterBlocksNoReader", "abandonedFairWaiterDoesNotBlockTheQueue", READERS, WAITERS);
 	}
 
@@ -148,6 +150,17 @@ class ContractSelfTests {
 	void storeThatReportsUnansweredAsContendedIsFound() {
 		found(FlawedContracts.ReportsUnansweredAsContended.class, "lostReplyAfterGrantIsNotReportedAsContended",
 				"abandonedGrantWithLostReplyIsReleased", "unansweredRequestIsIndeterminate");
+	}
+
+	@Test
+	void storeThatWaitsOnTheCallersThreadIsFound() {
+		found(FlawedContracts.WaitsToAcquire.class, BLOCKING);
+		found(FlawedContracts.WaitsToAbandon.class, BLOCKING);
+	}
+
+	@Test
+	void storeThatSaysThatItBlocksButDoesNotIsFound() {
+		found(FlawedContracts.SaysThatItBlocks.class, BLOCKING);
 	}
 
 	@Test

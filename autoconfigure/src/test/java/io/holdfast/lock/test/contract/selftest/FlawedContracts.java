@@ -92,6 +92,30 @@ final class FlawedContracts {
 
 	}
 
+	static class WaitsToAcquire extends WireContract {
+
+		WaitsToAcquire() {
+			super((server) -> new BlockingFlaws.WaitsOnTheCallersThread(server, true));
+		}
+
+	}
+
+	static class WaitsToAbandon extends WireContract {
+
+		WaitsToAbandon() {
+			super((server) -> new BlockingFlaws.WaitsOnTheCallersThread(server, false));
+		}
+
+	}
+
+	static class SaysThatItBlocks extends WireContract {
+
+		SaysThatItBlocks() {
+			super(BlockingFlaws.SaysThatItBlocks::new);
+		}
+
+	}
+
 	static class IgnoresDemand extends WireContract {
 
 		IgnoresDemand() {

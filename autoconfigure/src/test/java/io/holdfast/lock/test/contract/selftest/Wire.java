@@ -53,6 +53,10 @@ class Wire implements LockBackend {
 		this.unresponsive = true;
 	}
 
+	final boolean isUnresponsive() {
+		return this.unresponsive;
+	}
+
 	final void restoreReplies() {
 		this.losing = false;
 		this.unresponsive = false;
