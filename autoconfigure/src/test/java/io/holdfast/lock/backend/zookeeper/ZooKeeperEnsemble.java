@@ -51,9 +51,11 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 		Awaitility.await("a leader").atMost(BOUND).ignoreExceptions().until(() -> ports("follower").size() == 2);
 	}
 
-	/** Creates three servers that reach each other directly. */
-	static TestingCluster withoutProxies() {
-		return new TestingCluster(members());
+	/** Starts three servers that reach each other directly. */
+	static TestingCluster withoutProxies() throws Exception {
+		TestingCluster cluster = new TestingCluster(members());
+		cluster.start();
+		return cluster;
 	}
 
 	/** Uses reserved ports, because Curator's own random ports are not distinct. */

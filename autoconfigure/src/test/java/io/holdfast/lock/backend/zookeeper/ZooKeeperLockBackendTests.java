@@ -7,8 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.retry.RetryNTimes;
 import org.apache.curator.test.TestingCluster;
 import org.apache.curator.test.TestingZooKeeperServer;
 import org.apache.zookeeper.CreateMode;
@@ -21,15 +19,12 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.engine.EngineSettings;
-import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -61,71 +56,31 @@ class ZooKeeperLockBackendTests {
 
 	private static ZooKeeperServer server;
 
-	private static CuratorFramework inspection;
-
-	private final long startedAt = System.nanoTime();
-
 	private final TcpProxy wire = TcpProxy.to(server.port());
 
-	private final List<AutoCloseable> opened = new ArrayList<>();
+	private final ZooKeeperBench bench = new ZooKeeperBench(server.connectString());
 
-	private final CuratorFramework client = open(plain("127.0.0.1:" + this.wire.port()).build());
+	private final CuratorFramework client = this.bench.client("127.0.0.1:" + this.wire.port(), SESSION_MILLIS);
 
-	private final ZooKeeperLockBackend store = store(this.client);
+	private final ZooKeeperLockBackend store = this.bench.store(this.client);
 
-	private final ZooKeeperLockBackend other = store(open(plain(server.connectString()).build()));
+	private final ZooKeeperLockBackend other = this.bench
+		.store(this.bench.client(server.connectString(), SESSION_MILLIS));
 
 	@BeforeAll
 	static void startServer() {
 		server = ZooKeeperServer.started();
-		inspection = plain(server.connectString()).build();
-		inspection.start();
 	}
 
 	@AfterAll
 	static void stopServer() {
-		inspection.close();
 		server.close();
 	}
 
 	@AfterEach
 	void closeAll() throws Exception {
-		for (int i = this.opened.size() - 1; i >= 0; i--) {
-			this.opened.get(i).close();
-		}
+		this.bench.close();
 		this.wire.close();
-	}
-
-	private static CuratorFrameworkFactory.Builder plain(String address) {
-		return CuratorFrameworkFactory.builder()
-			.connectString(address)
-			.sessionTimeoutMs(SESSION_MILLIS)
-			.connectionTimeoutMs(1_000)
-			.retryPolicy(new RetryNTimes(1, 100));
-	}
-
-	private CuratorFramework open(CuratorFramework client) {
-		client.start();
-		this.opened.add(client);
-		return client;
-	}
-
-	private ZooKeeperLockBackend store(CuratorFramework client) {
-		ZooKeeperLockBackend store = new ZooKeeperLockBackend(client,
-				new ZooKeeperLockOptions("/holdfast", "shop", WhenSuspended.WAIT),
-				Duration.ofNanos(System.nanoTime() - this.startedAt));
-		this.opened.add(store);
-		return store;
-	}
-
-	private static List<String> nodes() throws Exception {
-		List<String> nodes = new ArrayList<>();
-		for (String queue : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop")) {
-			for (String node : ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop/" + queue)) {
-				nodes.add("/holdfast/shop/" + queue + "/" + node);
-			}
-		}
-		return nodes;
 	}
 
 	/** Returns the number of watching sessions for each watched node of Holdfast. */
@@ -178,9 +133,9 @@ class ZooKeeperLockBackendTests {
 		CompletableFuture<AcquireResult> second = this.store.tryAcquire(claim).toCompletableFuture();
 		Grant grant = ((Acquired) answer(first)).grant();
 		assertThat(((Acquired) answer(second)).grant().storeToken()).isEqualTo(grant.storeToken());
-		assertThat(nodes()).hasSize(1);
+		assertThat(this.bench.nodes()).hasSize(1);
 		released(this.store, grant);
-		assertThat(nodes()).isEmpty();
+		assertThat(this.bench.nodes()).isEmpty();
 	}
 
 	@Test
@@ -188,14 +143,15 @@ class ZooKeeperLockBackendTests {
 		released(this.store, granted(this.store, claim(LOCK)));
 		Claim claim = claim(LOCK);
 		Grant before = granted(this.other, claim(LOCK));
-		String queue = nodes().get(0).substring(0, nodes().get(0).lastIndexOf('/'));
-		inspection.create()
+		String queue = this.bench.nodes().get(0).substring(0, this.bench.nodes().get(0).lastIndexOf('/'));
+		this.bench.inspection()
+			.create()
 			.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
 			.forPath(queue + "/" + QueueNodeName.prefix(claim));
 		refused(this.store, claim);
 		released(this.other, before);
 		Grant grant = soonGranted(this.store, claim);
-		assertThat(nodes()).hasSize(1);
+		assertThat(this.bench.nodes()).hasSize(1);
 		released(this.store, grant);
 	}
 
@@ -227,7 +183,7 @@ class ZooKeeperLockBackendTests {
 	@Test
 	void partitionedHolderDetectsItsLossBeforeAnotherAcquires() throws Exception {
 		LockRequest request = LockRequest.forLock(LOCK).waitTime(BOUND).build();
-		try (LockEngine here = engine(this.store); LockEngine there = engine(this.other)) {
+		try (LockEngine here = this.bench.engine(this.store); LockEngine there = this.bench.engine(this.other)) {
 			LockHandle handle = here.acquire(request);
 			CompletableFuture<Void> lost = new CompletableFuture<>();
 			handle.onLost((cause) -> lost.complete(null));
@@ -245,14 +201,9 @@ class ZooKeeperLockBackendTests {
 		}
 	}
 
-	private static LockEngine engine(ZooKeeperLockBackend store) {
-		return new LockEngine(new LockBackends(List.of(store), "zookeeper"), EngineSettings.DEFAULTS,
-				TransactionBoundary.NONE, List.of());
-	}
-
 	@Test
 	void leaseIsAtMostTheSessionTimeThatTheServerGranted() throws Exception {
-		ZooKeeperLockBackend eager = store(open(plain(server.connectString()).sessionTimeoutMs(3_600_000).build()));
+		ZooKeeperLockBackend eager = this.bench.store(this.bench.client(server.connectString(), 3_600_000));
 		Grant grant = granted(eager, claim(LOCK));
 		assertThat(grant.lease()).isBetween(Duration.ofSeconds(40), Duration.ofSeconds(60));
 		released(eager, grant);
@@ -264,8 +215,8 @@ class ZooKeeperLockBackendTests {
 		assertThat(grant.lease()).isEqualTo(Duration.ofMillis(300));
 		released(this.store, grant);
 		LockRequest request = LockRequest.forLock(LOCK).leaseTime(Duration.ofMillis(300)).renew(false).build();
-		try (LockEngine engine = engine(this.store); LockHandle handle = engine.acquire(request)) {
-			Awaitility.await().atMost(BOUND).until(() -> nodes().isEmpty());
+		try (LockEngine engine = this.bench.engine(this.store); LockHandle handle = engine.acquire(request)) {
+			Awaitility.await().atMost(BOUND).until(() -> this.bench.nodes().isEmpty());
 			assertThat(handle.isHeld()).isFalse();
 		}
 	}
@@ -273,16 +224,14 @@ class ZooKeeperLockBackendTests {
 	@Test
 	void queuesOfUnusedLocksAreRemoved() throws Exception {
 		released(this.store, granted(this.store, claim(LOCK)));
-		Awaitility.await()
-			.atMost(BOUND)
-			.until(() -> ZooKeeperLockBackendContractTests.children(inspection, "/holdfast/shop").isEmpty());
+		Awaitility.await().atMost(BOUND).until(() -> this.bench.waitQueues().isEmpty());
 	}
 
 	@Test
 	void tokensGrowThoughTheQueueWasRemovedInBetween() throws Exception {
 		Grant first = granted(this.store, claim(LOCK));
 		released(this.store, first);
-		inspection.delete().deletingChildrenIfNeeded().forPath("/holdfast/shop");
+		this.bench.inspection().delete().deletingChildrenIfNeeded().forPath(this.bench.root());
 		Grant second = granted(this.store, claim(LOCK));
 		assertThat(second.storeToken()).isGreaterThan(first.storeToken());
 		released(this.store, second);
@@ -290,13 +239,12 @@ class ZooKeeperLockBackendTests {
 
 	@Test
 	void holdAndWaiterOutliveAMemberOfTheEnsemble() throws Exception {
-		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies()) {
-			ensemble.start();
+		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies();
+				ZooKeeperBench members = new ZooKeeperBench(ensemble.getConnectString())) {
 			// the session outlives a slow election
-			CuratorFramework one = open(plain(ensemble.getConnectString()).sessionTimeoutMs(40_000).build());
-			ZooKeeperLockBackend here = store(one);
-			ZooKeeperLockBackend there = store(
-					open(plain(ensemble.getConnectString()).sessionTimeoutMs(40_000).build()));
+			CuratorFramework one = members.client(ensemble.getConnectString(), 40_000);
+			ZooKeeperLockBackend here = members.store(one);
+			ZooKeeperLockBackend there = members.store(members.client(ensemble.getConnectString(), 40_000));
 			Grant holder = soonGranted(here, claim(LOCK));
 			Claim waiting = claim(LOCK);
 			soonRefused(there, waiting);
@@ -308,24 +256,20 @@ class ZooKeeperLockBackendTests {
 			Grant next = soonGranted(there, waiting);
 			assertThat(next.storeToken()).isGreaterThan(holder.storeToken());
 			soonReleased(there, next);
-			closeAll();
-			this.opened.clear();
 		}
 	}
 
 	@Test
 	void withoutAMajorityNothingIsGrantedOrRenewed() throws Exception {
-		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies()) {
-			ensemble.start();
-			ZooKeeperLockBackend here = store(open(plain(ensemble.getConnectString()).build()));
+		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies();
+				ZooKeeperBench members = new ZooKeeperBench(ensemble.getConnectString())) {
+			ZooKeeperLockBackend here = members.store(members.client(ensemble.getConnectString(), SESSION_MILLIS));
 			Grant holder = soonGranted(here, claim(LOCK));
 			for (TestingZooKeeperServer member : ensemble.getServers().subList(0, 2)) {
 				member.stop();
 			}
 			assertThat(ask(here, claim(LOCK))).isInstanceOf(AcquireResult.Indeterminate.class);
 			assertThat(renewed(here, holder)).isNotInstanceOf(RenewResult.Renewed.class);
-			closeAll();
-			this.opened.clear();
 		}
 	}
 
