@@ -82,7 +82,7 @@ final class OverwriteListener
 		changed.removeIf((attribute) -> !changedHere.contains(attribute)
 				&& ReadBeforeLock.isWrittenUnderLock(entry, attribute) && keep(event, row[attribute], attribute));
 		return changed.stream()
-			.filter((attribute) -> isComparable(event, read[attribute], row[attribute], attribute))
+			.filter((attribute) -> isComparable(event, row[attribute], attribute))
 			.filter((attribute) -> !ReadBeforeLock.isWrittenHere(entry) || StoredValue
 				.isOther(event.getPersister().getPropertyTypes()[attribute], read[attribute], row[attribute]))
 			.map((attribute) -> event.getPersister().getPropertyNames()[attribute])
@@ -111,12 +111,9 @@ final class OverwriteListener
 	}
 
 	private static Set<Integer> different(PreUpdateEvent event, Object[] one, Object[] other) {
-		int[] different = event.getPersister().findDirty(one, other, event.getEntity(), event.getSession());
-		Set<Integer> attributes = new TreeSet<>();
-		if (different != null) {
-			Arrays.stream(different).forEach(attributes::add);
-		}
-		return attributes;
+		int[] different = AttributeComparison.different(event.getPersister(), one, other, event.getEntity(),
+				event.getSession());
+		return Arrays.stream(different).boxed().collect(Collectors.toCollection(TreeSet::new));
 	}
 
 	/**
@@ -139,14 +136,11 @@ final class OverwriteListener
 		}
 	}
 
-	/**
-	 * Excludes values that were not fetched, and values that do not equal their own copy.
-	 */
-	private static boolean isComparable(PreUpdateEvent event, Object read, Object row, int attribute) {
-		Type type = event.getPersister().getPropertyTypes()[attribute];
-		return event.getPersister().getPropertyUpdateability()[attribute] && !(type instanceof CollectionType)
-				&& row != LazyPropertyInitializer.UNFETCHED_PROPERTY
-				&& !type.isDirty(read, type.deepCopy(read, event.getFactory()), event.getSession());
+	/** Excludes values that were not fetched, or are not written with the entity. */
+	private static boolean isComparable(PreUpdateEvent event, Object row, int attribute) {
+		return event.getPersister().getPropertyUpdateability()[attribute]
+				&& !(event.getPersister().getPropertyTypes()[attribute] instanceof CollectionType)
+				&& row != LazyPropertyInitializer.UNFETCHED_PROPERTY;
 	}
 
 	/**
