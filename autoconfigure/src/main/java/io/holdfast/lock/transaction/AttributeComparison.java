@@ -11,11 +11,13 @@ import org.hibernate.persister.entity.EntityPersister;
 import org.hibernate.type.BasicType;
 import org.hibernate.type.ComponentType;
 import org.hibernate.type.Type;
+import org.hibernate.type.descriptor.java.JavaType;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Compares attributes by what the database stores. Hibernate's own comparison also counts
- * two large objects with the same content as different.
+ * two instances as different that have no {@code equals}, such as those of some
+ * converters, and two large objects with the same content.
  */
 final class AttributeComparison {
 
@@ -70,10 +72,19 @@ final class AttributeComparison {
 	}
 
 	private static boolean isStoredAs(Type type, @Nullable Object one, @Nullable Object other) {
-		if (one == null || other == null || !(type instanceof BasicType)) {
+		if (one == null || other == null || !(type instanceof BasicType<?> basic)) {
 			return false;
 		}
-		return (one instanceof Blob || one instanceof Clob) && hasContentOf(one, other);
+		if (one instanceof Blob || one instanceof Clob) {
+			return hasContentOf(one, other);
+		}
+		return basic.getValueConverter() != null && areEqual(basic.getJdbcJavaType(),
+				basic.convertToRelationalValue(one), basic.convertToRelationalValue(other));
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <T> boolean areEqual(JavaType<T> type, @Nullable Object one, @Nullable Object other) {
+		return one == other || (one != null && other != null && type.areEqual((T) one, (T) other));
 	}
 
 	/**

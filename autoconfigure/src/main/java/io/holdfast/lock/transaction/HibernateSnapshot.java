@@ -31,9 +31,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class HibernateSnapshot {
 
-	/** Represents a value that is not compared. */
-	private static final Object UNKNOWN = LazyPropertyInitializer.UNFETCHED_PROPERTY;
-
 	private final SessionImplementor session;
 
 	private final Map<Object, Object[]> values = new IdentityHashMap<>();
@@ -63,10 +60,6 @@ final class HibernateSnapshot {
 				&& entry.getPersister().isMutable() && Hibernate.isInitialized(entity);
 	}
 
-	/**
-	 * Copies the values of an entity. A value that does not equal its own copy is not
-	 * compared.
-	 */
 	private Object[] copy(Object entity, EntityPersister persister) {
 		Object[] now = persister.getValues(entity);
 		Object[] copy = new Object[now.length];
@@ -74,10 +67,6 @@ final class HibernateSnapshot {
 		boolean[] all = new boolean[now.length];
 		Arrays.fill(all, true);
 		TypeHelper.deepCopy(now, types, all, copy, this.session);
-		int[] different = persister.findDirty(now, copy, entity, this.session);
-		if (different != null) {
-			Arrays.stream(different).forEach((attribute) -> copy[attribute] = UNKNOWN);
-		}
 		return copy;
 	}
 
@@ -113,11 +102,11 @@ final class HibernateSnapshot {
 		Object[] now = persister.getValues(entity);
 		Object[] known = before.clone();
 		for (int i = 0; i < known.length; i++) {
-			known[i] = (known[i] != UNKNOWN) ? known[i] : now[i];
+			known[i] = (known[i] != LazyPropertyInitializer.UNFETCHED_PROPERTY) ? known[i] : now[i];
 		}
 		try {
-			int[] different = persister.findDirty(now, known, entity, this.session);
-			return (different != null) ? persister.getEntityName() + " (" + names(persister, different) + ")" : null;
+			int[] different = AttributeComparison.different(persister, now, known, entity, this.session);
+			return (different.length > 0) ? persister.getEntityName() + " (" + names(persister, different) + ")" : null;
 		}
 		catch (TransientObjectException ex) {
 			// the entity now references a transient one

@@ -5,9 +5,15 @@ import java.sql.Blob;
 import java.sql.Clob;
 import java.util.function.Consumer;
 
+import jakarta.persistence.AttributeConverter;
+import jakarta.persistence.Convert;
+import jakarta.persistence.Embeddable;
+import jakarta.persistence.Embedded;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
+import jakarta.persistence.FetchType;
 import jakarta.persistence.Id;
+import jakarta.persistence.ManyToOne;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import org.hibernate.engine.jdbc.proxy.BlobProxy;
@@ -35,13 +41,17 @@ class AttributeComparisonTests {
 
 	private static void run(Database database, Scenario scenario) {
 		WareApplication.run(database.setting(postgres), (application) -> {
-			application.inTransaction((entities) -> entities.persist(new Document(1)));
+			application.inTransaction((entities) -> {
+				Document document = new Document(1, null);
+				entities.persist(document);
+				entities.persist(new Document(2, document));
+			});
 			application.inOpenView(() -> scenario.run(application));
 		});
 	}
 
-	private static Document find(WareApplication application) {
-		return application.entities().find(Document.class, 1L);
+	private static Document find(WareApplication application, long id) {
+		return application.entities().find(Document.class, id);
 	}
 
 	private static void changeElsewhere(WareApplication application, Consumer<Document> change) {
@@ -55,30 +65,67 @@ class AttributeComparisonTests {
 	@EnumSource
 	void largeObjectsWithTheSameContentAreNoChange(Database database) {
 		run(database, (application) -> {
-			Document seen = find(application);
+			Document seen = find(application, 1);
 			application.locked(() -> {
 			});
 			seen.title = "later";
 			application.inTransaction(EntityManager::flush);
-			assertThat(application.<String>inAnotherContext((entities) -> find(application).title)).isEqualTo("later");
+			assertThat(application.<String>inAnotherContext((entities) -> find(application, 1).title))
+				.isEqualTo("later");
 		});
 	}
 
 	@Test
 	void largeObjectThatOthersHaveChangedIsNotOverwritten() {
 		run(Database.H2, (application) -> {
-			Document seen = find(application);
+			Document seen = find(application, 1);
 			application.locked(() -> {
 			});
 			seen.title = "later";
 			changeElsewhere(application, (other) -> other.picture = blob("PICTURE"));
 			assertOverwriteRefused(() -> application.inTransaction(EntityManager::flush), "picture");
-			Document again = find(application);
+			Document again = find(application, 1);
 			application.locked(() -> {
 			});
 			again.title = "later";
 			changeElsewhere(application, (other) -> other.text = ClobProxy.generateProxy("t"));
 			assertOverwriteRefused(() -> application.inTransaction(EntityManager::flush), "text");
+		});
+	}
+
+	@Test
+	void convertedValueIsComparedByItsColumn() {
+		run(Database.H2, (application) -> {
+			Document seen = find(application, 1);
+			application.locked(() -> {
+			});
+			seen.title = "later";
+			application.inTransaction(EntityManager::flush);
+			application.entities().clear();
+			find(application, 1).title = "last";
+			application.locked(() -> {
+			});
+			changeElsewhere(application, (other) -> other.parts.note.text = "other");
+			assertOverwriteRefused(() -> application.inTransaction(EntityManager::flush), "parts");
+		});
+	}
+
+	@Test
+	void associationLoadedUnderTheLockIsNoChange() {
+		run(Database.H2, (application) -> {
+			Document seen = find(application, 2);
+			application.locked(() -> application.inTransaction((entities) -> assertThat(seen.next()).isEqualTo("a")));
+			assertThat(application.entities().contains(seen)).isTrue();
+		});
+	}
+
+	@Test
+	void changeInsideAConvertedValueIsRefused() {
+		run(Database.H2, (application) -> {
+			Document seen = find(application, 2);
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(
+					() -> application.locked(() -> application.inTransaction((entities) -> seen.parts.note.text = "b")))
+				.withMessageContaining("the locked call changed " + Document.class.getName() + " (parts)");
 		});
 	}
 
@@ -94,7 +141,7 @@ class AttributeComparisonTests {
 	}
 
 	/**
-	 * An entity with large objects.
+	 * An entity with values that have no {@code equals}.
 	 */
 	@Entity(name = "document")
 	static class Document {
@@ -108,11 +155,67 @@ class AttributeComparisonTests {
 
 		private Clob text = ClobProxy.generateProxy("text");
 
+		@Embedded
+		private Parts parts = new Parts();
+
+		@ManyToOne(fetch = FetchType.LAZY)
+		private Document next;
+
 		protected Document() {
 		}
 
-		Document(long id) {
+		Document(long id, Document next) {
 			this.id = id;
+			this.next = next;
+		}
+
+		String title() {
+			return this.title;
+		}
+
+		String next() {
+			return this.next.title();
+		}
+
+	}
+
+	/**
+	 * The embedded values of a document.
+	 */
+	@Embeddable
+	static class Parts {
+
+		@Convert(converter = NoteConverter.class)
+		private Note note = new Note("note");
+
+	}
+
+	/**
+	 * A mutable value.
+	 */
+	static class Note {
+
+		private String text;
+
+		Note(String text) {
+			this.text = text;
+		}
+
+	}
+
+	/**
+	 * Converts a note.
+	 */
+	static class NoteConverter implements AttributeConverter<Note, String> {
+
+		@Override
+		public String convertToDatabaseColumn(Note note) {
+			return (note != null) ? note.text : null;
+		}
+
+		@Override
+		public Note convertToEntityAttribute(String text) {
+			return (text != null) ? new Note(text) : null;
 		}
 
 	}
