@@ -148,11 +148,14 @@ final class DeferredReleases implements TransactionSynchronization {
 		}
 	}
 
-	/** Checks the commit of a manager that has no {@link LockCommitListener}. */
+	/**
+	 * Checks the commit of a manager that has no {@link LockCommitListener}. A hold whose
+	 * release was not deferred may have ended.
+	 */
 	@Override
 	public void beforeCommit(boolean readOnly) {
 		if (!readOnly && !FinishedTransaction.hasBegun()) {
-			LockCommitListener.verify(this.releases.keySet().stream());
+			LockCommitListener.verify(LockContext.handles().stream().filter(this.releases::containsKey));
 		}
 	}
 

@@ -1,6 +1,8 @@
 package io.holdfast.lock.transaction;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -75,6 +77,30 @@ class LostLockCommitTests extends NoteApplication {
 				}
 			})).withMessageContaining("commit was refused");
 			assertThat(notes(context)).isEmpty();
+		});
+	}
+
+	@Test
+	void releasedLockDoesNotRefuseTheCommitOfAManagerThatIsNoBean() {
+		runner(Manager.JDBC).withPropertyValues("distributed-lock.transaction.when-active=allow").run((context) -> {
+			context.getBean(JdbcClient.class).sql("create table note (text varchar(100))").update();
+			TransactionTemplate own = new TransactionTemplate(
+					new JdbcTransactionManager(context.getBean(DataSource.class)));
+			own.executeWithoutResult((status) -> context.getBean(Inner.class).write("a"));
+			assertThat(notes(context)).containsExactly("a");
+			LockOperations locks = context.getBean(LockOperations.class);
+			assertThatExceptionOfType(LockLostException.class).as("still held").isThrownBy(() -> {
+				List<LockHandle> open = new ArrayList<>();
+				try {
+					own.executeWithoutResult((status) -> {
+						open.add(locks.acquire(LockRequest.of("note")));
+						lose();
+					});
+				}
+				finally {
+					open.forEach(LockHandle::close);
+				}
+			}).withMessageContaining("commit was refused");
 		});
 	}
 
