@@ -1,7 +1,12 @@
 package io.holdfast.lock.transaction;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
@@ -11,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -26,9 +32,10 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Adds a listener to every transaction manager, regardless of how it was created: to
  * managers that are beans of this context or its parents, and to those of templates. A
  * manager that another post-processor needs gets its listener when all singletons exist.
+ * A manager of a parent loses the listener when this context closes.
  */
 public final class TransactionListenerPostProcessor
-		implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton {
+		implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton, DisposableBean {
 
 	private static final Log logger = LogFactory.getLog(TransactionListenerPostProcessor.class);
 
@@ -38,6 +45,10 @@ public final class TransactionListenerPostProcessor
 
 	/** The managers that have been named in a warning. */
 	private final Set<String> named = ConcurrentHashMap.newKeySet();
+
+	/** The managers that have the listener. */
+	private final Set<ConfigurableTransactionManager> managers = Collections
+		.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	private @Nullable BeanFactory beanFactory;
 
@@ -85,7 +96,8 @@ public final class TransactionListenerPostProcessor
 	private void listenTo(@Nullable PlatformTransactionManager manager, String beanName) {
 		if (manager instanceof ConfigurableTransactionManager configurable) {
 			if (!configurable.getTransactionExecutionListeners().contains(this.listener)) {
-				configurable.addListener(this.listener);
+				change(configurable, (listeners) -> listeners.add(this.listener));
+				this.managers.add(configurable);
 			}
 			// messaging managers never synchronize, and have no rows that a lock protects
 			if (manager instanceof AbstractPlatformTransactionManager synchronizing
@@ -100,6 +112,23 @@ public final class TransactionListenerPostProcessor
 		else if (manager != null) {
 			warnOnce(beanName, manager, "accepts no listener",
 					"Make it a ConfigurableTransactionManager, or ignore this if it only calls managers that are beans.");
+		}
+	}
+
+	@Override
+	public void destroy() {
+		for (ConfigurableTransactionManager manager : List.copyOf(this.managers)) {
+			change(manager, (listeners) -> listeners.remove(this.listener));
+		}
+	}
+
+	/** Replaces the listeners, because transactions of a parent may iterate over them. */
+	private static void change(ConfigurableTransactionManager manager,
+			Consumer<List<TransactionExecutionListener>> change) {
+		synchronized (manager) {
+			List<TransactionExecutionListener> listeners = new ArrayList<>(manager.getTransactionExecutionListeners());
+			change.accept(listeners);
+			manager.setTransactionExecutionListeners(listeners);
 		}
 	}
 

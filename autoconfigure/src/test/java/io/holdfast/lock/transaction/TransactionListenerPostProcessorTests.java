@@ -21,6 +21,8 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -78,6 +80,41 @@ class TransactionListenerPostProcessorTests {
 	void managerOfTheParentContextChecksCommits() {
 		dataSource().run((parent) -> withLocks(new ApplicationContextRunner()).withParent(parent)
 			.run((context) -> assertChecksCommits(parent.getBean(PlatformTransactionManager.class))));
+	}
+
+	@Test
+	void closedContextLeavesNoListenerInTheParent() {
+		dataSource().run((parent) -> {
+			ConfigurableTransactionManager manager = parent.getBean(ConfigurableTransactionManager.class);
+			TransactionExecutionListener other = new TransactionExecutionListener() {
+			};
+			manager.addListener(other);
+			withLocks(new ApplicationContextRunner()).withParent(parent).run((first) -> {
+				withLocks(new ApplicationContextRunner()).withParent(parent)
+					.run((second) -> assertThat(manager.getTransactionExecutionListeners()).hasSize(5));
+				assertThat(manager.getTransactionExecutionListeners()).hasSize(3);
+			});
+			assertThat(manager.getTransactionExecutionListeners()).containsExactly(other);
+		});
+	}
+
+	/** A list that another thread changes fails the iteration of a transaction. */
+	@Test
+	void transactionInProgressKeepsItsListeners() {
+		dataSource().run((parent) -> {
+			ConfigurableTransactionManager manager = parent.getBean(ConfigurableTransactionManager.class);
+			manager.addListener(new TransactionExecutionListener() {
+
+				@Override
+				public void beforeCommit(TransactionExecution transaction) {
+					withLocks(new ApplicationContextRunner()).withParent(parent)
+						.run((context) -> assertThat(manager.getTransactionExecutionListeners()).hasSize(3));
+				}
+
+			});
+			new TransactionTemplate((PlatformTransactionManager) manager).executeWithoutResult((status) -> {
+			});
+		});
 	}
 
 	@Test
