@@ -11,6 +11,7 @@ import org.hibernate.LockMode;
 import org.hibernate.Locking;
 import org.hibernate.Session;
 import org.hibernate.bytecode.enhance.spi.LazyPropertyInitializer;
+import org.hibernate.dialect.PostgreSQLDialect;
 import org.hibernate.engine.spi.EntityEntry;
 import org.hibernate.engine.spi.SessionImplementor;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
@@ -23,6 +24,7 @@ import org.hibernate.event.spi.PostUpdateEvent;
 import org.hibernate.event.spi.PostUpdateEventListener;
 import org.hibernate.event.spi.PreUpdateEvent;
 import org.hibernate.event.spi.PreUpdateEventListener;
+import org.hibernate.persister.entity.UnionSubclassEntityPersister;
 import org.hibernate.type.BasicType;
 import org.hibernate.type.CollectionType;
 import org.hibernate.type.ComponentType;
@@ -53,6 +55,7 @@ final class OverwriteListener
 	}
 
 	private static void requireUnchangedRow(PreUpdateEvent event, EntityEntry entry, String locks) {
+		requireLockableRow(event, locks);
 		// locks the row as the UPDATE will, so that no other transaction changes it in
 		// between
 		event.getPersister()
@@ -64,6 +67,16 @@ final class OverwriteListener
 					"%s: %s was read or written before the lock was released, and its row has changed since (%s). Writing it now would restore the old values, so the transaction is rolled back. Call EntityManager.refresh on it first, in the transaction that changes it, or load it by its id in the locked method and change it there."
 						.formatted(locks, SetAsideSessions.text(event.getPersister().getEntityName(), event.getId()),
 								changed));
+		}
+	}
+
+	/** Hibernate locks the row in a union of tables, which PostgreSQL rejects. */
+	private static void requireLockableRow(PreUpdateEvent event, String locks) {
+		if (event.getPersister() instanceof UnionSubclassEntityPersister
+				&& event.getFactory().getJdbcServices().getDialect() instanceof PostgreSQLDialect) {
+			throw new LockConfigurationException(
+					"%s: %s was read or written before the lock was released, and Holdfast cannot check whether its row has changed since, because PostgreSQL locks no rows of an entity with TABLE_PER_CLASS inheritance. The transaction is rolled back. Call EntityManager.refresh on it first, in the transaction that changes it, load it by its id in the locked method and change it there, or add a @Version to its class."
+						.formatted(locks, SetAsideSessions.text(event.getPersister().getEntityName(), event.getId())));
 		}
 	}
 
