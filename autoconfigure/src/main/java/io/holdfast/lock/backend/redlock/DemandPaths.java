@@ -36,7 +36,10 @@ record DemandPaths(@Nullable CompletionStage<?> signal, List<RedlockNode> nodes)
 		if (this.signal == null) {
 			return grant;
 		}
-		long forwarding = responses.filter((answer) -> answer.isYes() && this.nodes.contains(answer.node())).count();
+		long forwarding = responses.filter((answer) -> answer.isYes() && this.nodes.contains(answer.node()))
+			.map(NodeResponse::runId)
+			.distinct()
+			.count();
 		return (forwarding >= quorum) ? grant.withDemand(this.signal) : grant;
 	}
 

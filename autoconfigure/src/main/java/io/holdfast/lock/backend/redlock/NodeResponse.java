@@ -56,7 +56,7 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	 * that the node has granted, or that the node has demanded the one that blocks it.
 	 */
 	boolean demands() {
-		return this.value != null && this.value.size() > DEMAND && number(DEMAND) == 1;
+		return number(DEMAND) == 1;
 	}
 
 	/** Returns when the node rejected the attempt, in microseconds of its clock. */
@@ -79,6 +79,19 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	/** Whether the request was sent, but not answered in time, so that it may be late. */
 	boolean isMissing() {
 		return this.failure != null && !isNotSent() && !RedisNode.isDefinite(this.failure);
+	}
+
+	/**
+	 * Returns the run id of the server, which ends the responses that count as votes.
+	 * @return the run id, or {@code null} if there is none
+	 */
+	@Nullable String runId() {
+		return (this.value != null && this.value.get(this.value.size() - 1) instanceof String runId) ? runId : null;
+	}
+
+	/** Returns the response of a node that is the same server as another. */
+	NodeResponse asSecondOf(RedlockNode other, String runId) {
+		return new NodeResponse(this.node, null, new SameServerException(other, this.node, runId));
 	}
 
 	private boolean is(long code) {

@@ -59,7 +59,9 @@ final class QuorumCall<R> {
 
 	private void answered(NodeResponse answer) {
 		if (!this.result.isDone()) {
-			decide(this.votes.updateAndGet((present) -> present.with(answer)));
+			Votes present = this.votes.updateAndGet((votes) -> votes.with(answer));
+			present.reportSecond();
+			decide(present);
 		}
 	}
 

@@ -66,6 +66,9 @@ final class RedlockErrors {
 
 	private String response(RedlockNode node, Votes votes, Duration waited) {
 		for (NodeResponse answer : votes.those((candidate) -> candidate.node() == node)) {
+			if (answer.failure() instanceof SameServerException same) {
+				return "is the same Redis as " + same.other();
+			}
 			if (answer.failure() != null) {
 				return "failed with '" + RedisNode.describe(answer.failure()) + "'";
 			}
@@ -86,6 +89,9 @@ final class RedlockErrors {
 		if (isDefinite(votes)) {
 			return "Check the user, password and permissions on these nodes: ~%1$s:* &%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +publish +subscribe +unsubscribe."
 				.formatted(this.options.namespace());
+		}
+		if (votes.count((answer) -> answer.failure() instanceof SameServerException) > 0) {
+			return "A server votes only once. List each server once, and check DNS and proxies.";
 		}
 		if (votes.noVote() > this.nodes.tolerated()) {
 			return "Nodes without a vote are new, have restarted or were flushed, and earlier locks may still be held. Wait, or admit them as described in the Redlock how-to.";

@@ -54,6 +54,10 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	private final NotifiedTokens notified;
 
+	/**
+	 * The number of the latest attempt. The odd numbers belong to the locks that nodes
+	 * keep.
+	 */
 	private final AtomicLong attempts = new AtomicLong();
 
 	private final RedlockNodes nodes;
@@ -163,7 +167,7 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return Stages.attempt(() -> {
 			QuorumAcquisition attempt = new QuorumAcquisition(this.nodes, this.options, this.errors, claim,
-					this.attempts.incrementAndGet(), this.notified, this.underWay);
+					this.attempts.addAndGet(2), this.notified, this.underWay);
 			this.underWay.add(claim.owner(), attempt);
 			this.nodes.all().forEach((node) -> node.missed().forget(claim));
 			return attempt.run();

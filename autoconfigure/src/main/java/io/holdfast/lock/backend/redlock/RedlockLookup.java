@@ -68,7 +68,7 @@ record RedlockLookup(RedlockNodes nodes, RedlockLockOptions options, RedlockErro
 	private static List<NodeGrant> grants(NodeResponse answer) {
 		List<Object> value = (answer.value() != null) ? answer.value() : List.of();
 		List<NodeGrant> grants = new ArrayList<>();
-		for (int i = FIRST_GRANT; i < value.size(); i += PER_GRANT) {
+		for (int i = FIRST_GRANT; i + PER_GRANT <= value.size(); i += PER_GRANT) {
 			grants.add(new NodeGrant(LockMode.valueOf((String) value.get(i)), (String) value.get(i + 1),
 					(Long) value.get(i + 2), (Long) value.get(i + 3)));
 		}
@@ -105,9 +105,7 @@ record RedlockLookup(RedlockNodes nodes, RedlockLockOptions options, RedlockErro
 	 * acquisition does, and no longer than the given time.
 	 */
 	CompletionStage<StoreStatus> status(Duration timeout) {
-		return this.nodes
-			.ask(timeout, RedlockLookup::whenAll, (node) -> node.check().thenApply((memory) -> List.of(1L, memory)))
-			.thenApply(this::status);
+		return this.nodes.ask(timeout, RedlockLookup::whenAll, RedlockNode::check).thenApply(this::status);
 	}
 
 	private StoreStatus status(Votes votes) {
@@ -122,13 +120,14 @@ record RedlockLookup(RedlockNodes nodes, RedlockLockOptions options, RedlockErro
 	}
 
 	private String state(NodeResponse answer) {
-		List<Object> value = answer.value();
 		Throwable failure = answer.failure();
-		if (value == null) {
-			return (failure != null && RedisNode.isDefinite(failure)) ? "rejecting" : "silent";
+		if (failure instanceof SameServerException same) {
+			return "same server as " + same.other();
 		}
-		boolean admitted = value.get(1).equals("");
-		return (admitted || !this.options.restartQuarantine()) ? "up" : "quarantined";
+		if (failure != null) {
+			return RedisNode.isDefinite(failure) ? "rejecting" : "silent";
+		}
+		return (answer.isYes() || !this.options.restartQuarantine()) ? "up" : "quarantined";
 	}
 
 	/**

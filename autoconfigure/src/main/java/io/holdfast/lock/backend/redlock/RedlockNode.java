@@ -13,7 +13,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
@@ -36,11 +35,11 @@ final class RedlockNode {
 
 	private final AtomicBoolean reported = new AtomicBoolean();
 
+	private final AtomicBoolean reportedAsSame = new AtomicBoolean();
+
 	private final NodeClient redis;
 
 	private final RedlockKeys keys;
-
-	private final Map<String, RedlockNode> identities;
 
 	private final Quarantine quarantine;
 
@@ -54,16 +53,14 @@ final class RedlockNode {
 	 * Creates a node.
 	 * @param redis the node's client
 	 * @param keys its keys
-	 * @param identities the nodes by their run ids, shared by all nodes
 	 * @param quarantine its right to vote
 	 * @param backlog limits the requests to the node while it does not respond
 	 * @param notifications receives the notifications from the node
 	 */
-	RedlockNode(NodeClient redis, RedlockKeys keys, Map<String, RedlockNode> identities, Quarantine quarantine,
-			NodeBacklog backlog, ReleaseNotifications notifications) {
+	RedlockNode(NodeClient redis, RedlockKeys keys, Quarantine quarantine, NodeBacklog backlog,
+			ReleaseNotifications notifications) {
 		this.redis = redis;
 		this.keys = keys;
-		this.identities = identities;
 		this.quarantine = quarantine;
 		this.backlog = backlog;
 		this.notifications = notifications;
@@ -158,10 +155,8 @@ final class RedlockNode {
 
 	private CompletionStage<String> probe() {
 		return this.redis.connect(RedlockScripts.PROBE, this.keys.ofProbe(), probeArguments()).thenApply((answer) -> {
-			String runId = (String) answer.get(0);
-			requireAnotherServer(runId);
 			warnOfEviction((String) answer.get(2));
-			return runId;
+			return (String) answer.get(0);
 		}).thenCompose((runId) -> this.subscription.get().handle((subscribed, failure) -> runId));
 	}
 
@@ -188,23 +183,22 @@ final class RedlockNode {
 
 	/**
 	 * Checks again whether the node permits everything that locks need.
-	 * @return the name of its memory if it does not vote, otherwise an empty text
+	 * @return 1 if it votes, else 0, and the run id
 	 */
-	CompletionStage<String> check() {
+	CompletionStage<List<Object>> check() {
 		return run(RedlockScripts.PROBE, this.keys.ofProbe(), probeArguments())
-			.thenApply((answer) -> (String) answer.get(1));
+			.thenApply((answer) -> List.of(answer.get(1).equals("") ? 1L : 0L, answer.get(0)));
 	}
 
 	private Object[] probeArguments() {
 		return new Object[] { RedlockKeys.random(), this.notifications.channels() + "probe" };
 	}
 
-	private void requireAnotherServer(String runId) {
-		RedlockNode other = this.identities.putIfAbsent(runId, this);
-		if (other != null && other != this) {
-			throw new LockConfigurationException(
-					"'distributed-lock.redlock.nodes' lists %s and %s, which are the same Redis (run id %s) and would vote twice. List each server once."
-						.formatted(other, this, runId));
+	/** Reports once that this node and another are the same server. */
+	void report(SameServerException failure) {
+		if (this.reportedAsSame.compareAndSet(false, true)
+				&& failure.other().reportedAsSame.compareAndSet(false, true)) {
+			logger.warn(failure.getMessage());
 		}
 	}
 

@@ -45,10 +45,8 @@ final class RedlockNodes {
 		this.quarantineLog = new QuarantineLog((nodes.size() - 1) / 2);
 		this.keys = new RedlockKeys(options.namespace());
 		this.notifications = new ReleaseNotifications(options, nodes.size() / 2 + 1, clock);
-		Map<String, RedlockNode> identities = new ConcurrentHashMap<>();
 		this.all = nodes.stream()
-			.map((node) -> new RedlockNode(node, this.keys, identities,
-					new Quarantine(node.address(), clock, this.quarantineLog),
+			.map((node) -> new RedlockNode(node, this.keys, new Quarantine(node.address(), clock, this.quarantineLog),
 					new NodeBacklog(clock, options.nodeTimeout()), this.notifications))
 			.toList();
 		this.longestLease = new AtomicLong(options.longestLease().toMillis());

@@ -9,7 +9,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.holdfast.lock.backend.redis.LeaseDemands;
-import io.holdfast.lock.backend.redis.ReleaseNotice;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.support.SchedulingClock;
@@ -95,8 +94,8 @@ final class ReleaseNotifications {
 	/** Receives a message from a node: a demand, or the notice for a waiting claim. */
 	void received(RedlockNode node, String message) {
 		if (!this.demands.receive(message)) {
-			ReleaseNotice notice = ReleaseNotice.parse(message);
-			WaitingClaim waiter = this.waiting.get(notice.owner());
+			NodeNotice notice = NodeNotice.parse(message);
+			WaitingClaim waiter = this.waiting.get(notice.notice().owner());
 			if (waiter != null) {
 				waiter.notified(node, notice);
 			}

@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Predicate;
 
 /**
@@ -19,8 +20,27 @@ record Votes(List<NodeResponse> answers, int pending) {
 
 	Votes with(NodeResponse answer) {
 		List<NodeResponse> more = new ArrayList<>(this.answers);
-		more.add(answer);
+		more.add(unlessSecond(answer));
 		return new Votes(List.copyOf(more), Math.max(0, this.pending - 1));
+	}
+
+	/** A server that is reachable at two addresses votes once. */
+	private NodeResponse unlessSecond(NodeResponse answer) {
+		String runId = answer.runId();
+		return this.answers.stream()
+			.filter((other) -> runId != null && runId.equals(other.runId()))
+			.findFirst()
+			.map((other) -> answer.asSecondOf(other.node(), Objects.requireNonNull(runId)))
+			.orElse(answer);
+	}
+
+	/** Reports nodes that are the same server as another. */
+	void reportSecond() {
+		for (NodeResponse answer : this.answers) {
+			if (answer.failure() instanceof SameServerException same) {
+				answer.node().report(same);
+			}
+		}
 	}
 
 	/** Returns the same votes without pending responses. */

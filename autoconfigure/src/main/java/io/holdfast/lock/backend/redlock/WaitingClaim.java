@@ -2,9 +2,9 @@ package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -15,7 +15,6 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.backend.redis.ReleaseNotice;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.KeptLock;
@@ -38,7 +37,7 @@ final class WaitingClaim {
 	private final Map<RedlockNode, NodeResponse> rejections = new ConcurrentHashMap<>();
 
 	/** The latest notice of each node that has notified the claim since its attempt. */
-	private final Map<RedlockNode, ReleaseNotice> notices = new ConcurrentHashMap<>();
+	private final Map<RedlockNode, NodeNotice> notices = new ConcurrentHashMap<>();
 
 	private final AtomicBoolean retryScheduled = new AtomicBoolean();
 
@@ -93,7 +92,7 @@ final class WaitingClaim {
 	 * Receives the notice of a node. If only a minority notifies the claim, because the
 	 * nodes order the waiters differently, it retries, too, which corrects the order.
 	 */
-	void notified(RedlockNode node, ReleaseNotice notice) {
+	void notified(RedlockNode node, NodeNotice notice) {
 		this.notices.put(node, notice);
 		if (this.retryScheduled.compareAndSet(false, true)) {
 			Runnable cancel = this.clock.after(RedlockTimes.retryAfterNotification(this.clock).toNanos(),
@@ -118,10 +117,10 @@ final class WaitingClaim {
 
 	/** Returns the lock that a majority keeps with the same token, or {@code null}. */
 	private @Nullable KeptLock kept() {
-		return this.notices.keySet()
+		Map<String, KeptLock> byServer = new HashMap<>();
+		this.notices.forEach((node, notice) -> byServer.computeIfAbsent(notice.runId(), (runId) -> keptBy(node)));
+		return byServer.values()
 			.stream()
-			.map(this::keptBy)
-			.filter(Objects::nonNull)
 			.collect(Collectors.groupingBy((kept) -> kept.grant().storeToken()))
 			.values()
 			.stream()
@@ -136,14 +135,15 @@ final class WaitingClaim {
 	}
 
 	/**
-	 * Returns the lock that a node keeps, or {@code null} if it does not, or if its clock
-	 * was moved.
+	 * Returns the lock that a node keeps, or {@code null} if it does not, if its clock
+	 * was moved, or if its address has led to another server since the rejection.
 	 */
 	private @Nullable KeptLock keptBy(RedlockNode node) {
 		NodeResponse rejection = this.rejections.get(node);
-		ReleaseNotice notice = this.notices.get(node);
-		KeptLock kept = (rejection != null && notice != null)
-				? notice.keptFor(this.claim, null, rejection.latestToken(), rejection.rejectedAtMicros()) : null;
+		NodeNotice notice = this.notices.get(node);
+		KeptLock kept = (rejection != null && notice != null && notice.runId().equals(rejection.runId()))
+				? notice.notice().keptFor(this.claim, null, rejection.latestToken(), rejection.rejectedAtMicros())
+				: null;
 		boolean future = kept != null && kept.after().toNanos() > this.clock.nanos() - this.startedAt;
 		return future ? null : kept;
 	}

@@ -9,18 +9,18 @@
 --       9 how long the claim has waited (ms) · 10 its instance
 --       11 how long a release may keep the lock for it (ms), or 0 if it may not
 --       12 channel of its instance; only if its lease is sticky
--- Returns {1, token, longest lease (ms), 1 if the owner already held it, else 0} if the
---         owner holds the lock here. A fifth element 1 means that its lease is sticky and
---         that other claims wait for it,
+-- Returns {1, token, longest lease (ms), 1 if the owner held it before this attempt, else
+--         0, 1 if its lease is sticky and other claims wait for it, else 0, run id} if the
+--         owner holds the lock here,
 --         {0, remaining time (ms) or -1, longest lease (ms), blocker, 1 if the instance
 --         with a sticky lease was asked to release it, else 0, time of the server (us),
---         latest token or 0} if others block the claim: the owner that holds the lock,
---         'readers', or the owner of a waiter,
---         {-1, name of the memory} if this node does not vote
+--         latest token or 0, run id} if others block the claim: the owner that holds the
+--         lock, 'readers', or the owner of a waiter,
+--         {-1, name of the memory, run id} if this node does not vote
 
-local name = ARGV[2] == '1' and unproven(KEYS[3], ARGV[1])
-if name then
-  return {-1, name}
+local name, run = unproven(KEYS[3], ARGV[1])
+if name and ARGV[2] == '1' then
+  return {-1, name, run}
 end
 
 local owner, lease, attempt, shared = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[7] == 'SHARED'
@@ -36,13 +36,20 @@ end
 
 local waiters = queue(KEYS[5])
 
--- Returns 1 if the lease is sticky and other claims wait for it, else nil.
+-- Returns 1 if the lease is sticky and other claims wait for it, else 0.
 local function wanted()
   for _, waiter in ipairs(ARGV[12] and waiters or {}) do
     if waiter.owner ~= owner then
       return 1
     end
   end
+  return 0
+end
+
+-- Returns 1 if the owner's lease is older than this attempt, else 0. A server that is
+-- reachable at two addresses gets the same attempt twice.
+local function before(last)
+  return (last < attempt or last > attempt + 1) and 1 or 0
 end
 
 local holding, last, held, channel = holder(KEYS[1])
@@ -50,7 +57,7 @@ if holding == owner then
   -- The owner retries: the same token, with a new lease.
   raise(KEYS[3], 'longest', node[1], lease)
   hold(KEYS[1], owner, math.max(last, attempt), held, ARGV[4], ARGV[12] or channel)
-  return {1, held, longest, 1, wanted()}
+  return {1, held, longest, before(last), wanted(), run}
 end
 local mine, rest = reader(KEYS[4], owner)
 if mine then
@@ -59,7 +66,7 @@ if mine then
   raise(KEYS[3], 'longest', node[1], lease)
   local token = (mine.token == previous) and previous or grant_token()
   share(KEYS[4], mine, owner, math.max(mine.attempt, attempt), token, now + lease)
-  return {1, token, longest, 1}
+  return {1, token, longest, before(mine.attempt), 0, run}
 end
 
 -- The exclusive holder blocks every claim, and readers block a writer. So do waiters
@@ -83,7 +90,7 @@ if blocker then
   elseif present then
     remove(KEYS[5], present.member)
   end
-  return {0, left, longest, blocker, demanded, micros, previous or 0}
+  return {0, left, longest, blocker, demanded, micros, previous or 0, run}
 end
 if present then
   remove(KEYS[5], present.member)
@@ -96,4 +103,4 @@ if shared then
 else
   hold(KEYS[1], owner, attempt, token, ARGV[4], ARGV[12])
 end
-return {1, token, longest, 0, wanted()}
+return {1, token, longest, 0, wanted(), run}

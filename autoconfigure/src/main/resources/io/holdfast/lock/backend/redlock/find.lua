@@ -3,7 +3,7 @@
 --
 -- KEYS  lock · readers · waiters
 -- Returns {1, number of waiters, then for each grant: EXCLUSIVE or SHARED, owner, token,
---         remaining lease (ms)}
+--         remaining lease (ms), and at the end the run id}
 
 local answer = {1, #queue(KEYS[3])}
 
@@ -23,4 +23,5 @@ for i = 1, #readers, 2 do
   local reading, held = string.match(readers[i], '^(.*):%d+:(%d+)$')
   add('SHARED', reading, held, readers[i + 1] - now)
 end
+answer[#answer + 1] = run_id()
 return answer

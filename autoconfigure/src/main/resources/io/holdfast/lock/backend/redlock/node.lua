@@ -1,23 +1,29 @@
 -- Loaded before every script that relies on this node's memory.
 --
+-- Returns the run id of the server. It is part of every vote, so that a server that is
+-- reachable at two addresses votes once.
+local function run_id()
+  return string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+end
+
 -- The node's hash contains the name of its current memory, 'run id/random'. A restart
 -- changes the run id, and a flush deletes the name: in both cases the memory gets a new
 -- name. This node must not vote until a client has waited as long as an earlier lock may
 -- last and has written the same name to 'admitted'. Every request reads the run id: a
 -- proxy may switch to another server, and a disk may restore data of an earlier run.
 --
--- Returns false if the memory is admitted, else its name
+-- Returns false if the memory is admitted, else its name, and the run id
 
 local function unproven(key, random)
-  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+  local run = run_id()
   local node = redis.call('HMGET', key, 'memory', 'admitted')
   if node[1] and string.sub(node[1], 1, #run + 1) == run .. '/' then
-    return node[1] ~= node[2] and node[1]
+    return node[1] ~= node[2] and node[1], run
   end
   local name = run .. '/' .. random
   redis.call('HSET', key, 'memory', name)
   redis.call('HDEL', key, 'admitted')
-  return name
+  return name, run
 end
 
 -- Returns owner, attempt and token of the exclusive holder, and the channel of its

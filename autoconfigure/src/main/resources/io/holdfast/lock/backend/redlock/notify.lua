@@ -10,8 +10,11 @@
 -- holds the lock if a majority has granted it the same token. Otherwise it retries, and
 -- so do readers: the lock is reserved for them for some milliseconds.
 --
+-- The attempt of the waiter may be undone at another address of this server, so the kept
+-- lock has the next number. Clients use every other number.
+--
 -- The message is the owner, or owner|token|time of the server (us)|how long the lock is
--- kept (ms)|0, because no lease that is kept is sticky.
+-- kept (ms)|0, because no lease that is kept is sticky. The run id follows after a space.
 
 local function free_lock_for(waiter)
   local node = redis.call('HMGET', KEYS[3], 'longest', 'highest', 'floor')
@@ -22,7 +25,7 @@ end
 local function keep(waiter, grant, lifetime)
   raise(KEYS[3], 'longest', grant.longest, grant.millis)
   remember(KEYS[2], KEYS[3], grant.highest, grant.token, lifetime)
-  hold(KEYS[1], waiter.owner, waiter.attempt, grant.token, grant.millis)
+  hold(KEYS[1], waiter.owner, waiter.attempt + 1, grant.token, grant.millis)
 end
 
 local function reserve(waiter, millis)
@@ -32,11 +35,13 @@ end
 
 -- Returns whether the waiter's JVM is subscribed.
 local function tell(waiter, channels, millis, lifetime)
-  local votes = waiter.kept > 0 and not (ARGV[2] == '1' and unproven(KEYS[3], ARGV[1]))
-  local grant = votes and free_lock_for(waiter)
-  local message = waiter.owner
-  if grant then
-    message = string.format('%s|%.0f|%.0f|%.0f|0', message, grant.token, micros, grant.millis)
+  local grant, message = nil, waiter.owner
+  if waiter.kept > 0 then
+    local name, run = unproven(KEYS[3], ARGV[1])
+    if not name or ARGV[2] == '0' then
+      grant = free_lock_for(waiter)
+      message = string.format('%s|%.0f|%.0f|%.0f|0 %s', message, grant.token, micros, grant.millis, run)
+    end
   end
   remove(KEYS[5], waiter.member)
   if redis.call('PUBLISH', channels .. waiter.instance, message) == 0 then

@@ -7,7 +7,7 @@
 -- Returns {run id, name of the memory if it is not admitted, else '', maxmemory-policy or
 --         '' if Redis never evicts keys}
 
-local name = unproven(KEYS[3], ARGV[1])
+local name, run = unproven(KEYS[3], ARGV[1])
 raise(KEYS[3], 'highest', redis.call('HGET', KEYS[3], 'highest'), 0)
 hold(KEYS[1], ARGV[1], 0, 0, 1000)
 holder(KEYS[1])
@@ -23,7 +23,6 @@ enqueue(KEYS[5], nil, {owner = ARGV[1], mode = 'SHARED', attempt = 0, kept = 0, 
 remove(KEYS[5], queue(KEYS[5])[1].member)
 redis.call('PUBLISH', ARGV[2], '')
 
-local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
 local memory = redis.call('INFO', 'memory')
 local policy = string.match(memory, 'maxmemory_policy:([%w-]+)') or ''
 if string.match(memory, 'maxmemory:(%d+)') == '0' or policy == 'noeviction' then

@@ -39,7 +39,7 @@ if ARGV[6] == '0' then
     remove(KEYS[5], present.member)
   end
 elseif found then
-  -- a grant that is kept for it could be undone with this one
+  -- the client has no rejection of this attempt, so it would not count a kept lock
   local claim = {owner = ARGV[3], mode = ARGV[5], attempt = math.max(last, 0), kept = 0, instance = ARGV[8]}
   enqueue(KEYS[5], present, claim, tonumber(ARGV[7]), tonumber(ARGV[6]))
 end

@@ -7,15 +7,15 @@
 -- A renewed lease counts, so no attempt is undone on this node any more: the undoing of an
 -- attempt that was late here may arrive after the renewal.
 --
--- Returns {1, r, r ...} with r = 1 if renewed, else 0, or {-1, name of the memory} if
---         this node does not vote
+-- Returns {1, r, r ..., run id} with r = 1 if renewed, else 0, or {-1, name of the memory,
+--         run id} if this node does not vote
 
 -- Exceeds the number of every attempt.
 local RENEWED = 9007199254740991
 
-local name = ARGV[2] == '1' and unproven(KEYS[1], ARGV[1])
-if name then
-  return {-1, name}
+local name, run = unproven(KEYS[1], ARGV[1])
+if name and ARGV[2] == '1' then
+  return {-1, name, run}
 end
 
 local answer = {1}
@@ -41,4 +41,5 @@ for i = 2, #KEYS do
   end
 end
 raise(KEYS[1], 'longest', redis.call('HGET', KEYS[1], 'longest'), longest)
+answer[#answer + 1] = run
 return answer

@@ -83,7 +83,8 @@ class LateNodeTests {
 		late.released = List.of(0L);
 		assertGrantedAndReleased(this.claim);
 		assertThat(late.releases).isOne();
-		late.acquired = CompletableFuture.completedFuture(List.of(0L, 5_000L, 1_000L, this.claim.owner().value()));
+		late.acquired = CompletableFuture
+			.completedFuture(List.of(0L, 5_000L, 1_000L, this.claim.owner().value(), 0L, 1L, 1L));
 		late.released = List.of(1L);
 		assertGrantedAndReleased(claim());
 		assertThat(late.releases).isEqualTo(3);

@@ -95,7 +95,7 @@ final class ModelClient {
 	}
 
 	private void attempt() {
-		this.attempt++;
+		this.attempt += 2;
 		this.mustExceed = this.world.greatestBut(this.owner);
 		this.votes.clear();
 		this.rejections.clear();

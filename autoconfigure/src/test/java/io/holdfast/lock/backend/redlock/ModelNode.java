@@ -175,7 +175,7 @@ final class ModelNode {
 		int owner = owners.get(this.world.chance(4) ? this.world.upTo(owners.size()) : 0);
 		int attempt = this.waiting.remove(owner);
 		Notice notice = new Notice(nextToken(), clock());
-		this.parts.put(owner, new Part(false, attempt, notice.token(), this.world.now() + TokenModel.KEPT));
+		this.parts.put(owner, new Part(false, attempt + 1, notice.token(), this.world.now() + TokenModel.KEPT));
 		this.world.send(() -> this.world.notify(owner, this, notice));
 	}
 

@@ -33,6 +33,8 @@ final class RedlockNodeModel {
 
 	private final Map<String, RedlockLockModel> locks = new TreeMap<>();
 
+	private final String name;
+
 	private String run;
 
 	private int runs;
@@ -48,7 +50,8 @@ final class RedlockNodeModel {
 	private long floor;
 
 	RedlockNodeModel(String name, LongSupplier clockMicros, BiPredicate<String, String> publisher) {
-		this.run = name + "-0";
+		this.name = name;
+		this.run = name;
 		this.clockMicros = clockMicros;
 		this.publisher = publisher;
 	}
@@ -65,7 +68,7 @@ final class RedlockNodeModel {
 	}
 
 	void restart() {
-		this.run = this.run.substring(0, this.run.lastIndexOf('-') + 1) + ++this.runs;
+		this.run = this.name + "-" + ++this.runs;
 		this.locks.clear();
 		this.memory = null;
 		this.admitted = null;
@@ -126,7 +129,14 @@ final class RedlockNodeModel {
 
 	private @Nullable List<Object> noVote(List<String> args) {
 		String name = args.get(1).equals("1") ? unproven(args.get(0)) : null;
-		return (name != null) ? List.of(-1L, name) : null;
+		return (name != null) ? List.of(-1L, name, this.run) : null;
+	}
+
+	/** Returns a vote, which ends with the run id. */
+	private List<Object> vote(Object... items) {
+		List<Object> vote = new ArrayList<>(List.of(items));
+		vote.add(this.run);
+		return vote;
 	}
 
 	private RedlockLockModel lock(String stem) {
@@ -154,27 +164,20 @@ final class RedlockNodeModel {
 			long token = (!mine.shared() || mine.token() == lock.token) ? mine.token() : nextToken(lock);
 			lock.parts.put(owner, new Part(mine.shared(), Math.max(mine.attempt(), attempt), token, millis() + lease,
 					(channel != null && !mine.shared()) ? channel : mine.channel()));
-			return answer(wanted && !mine.shared(), 1L, token, known, 1L);
+			boolean before = mine.attempt() < attempt || mine.attempt() > attempt + 1;
+			return vote(1L, token, known, before ? 1L : 0L, (wanted && !mine.shared()) ? 1L : 0L);
 		}
 		String blocker = lock.blocker(owner, shared);
 		if (blocker != null) {
 			boolean demanded = demand(blocker, lock.parts.get(blocker), "");
 			lock.updatePosition(owner, millis(), attempt, Long.parseLong(args.get(10)), args.subList(6, 10));
-			return List.of(0L, lock.rest(shared, millis()), known, blocker, demanded ? 1L : 0L, micros(), lock.token);
+			return vote(0L, lock.rest(shared, millis()), known, blocker, demanded ? 1L : 0L, micros(), lock.token);
 		}
 		lock.positions.remove(owner);
 		this.longest = known;
 		long token = nextToken(lock);
 		lock.parts.put(owner, new Part(shared, attempt, token, millis() + lease, shared ? null : channel));
-		return answer(wanted, 1L, token, known, 0L);
-	}
-
-	private static List<Object> answer(boolean demands, Object... items) {
-		List<Object> answer = new ArrayList<>(List.of(items));
-		if (demands) {
-			answer.add(1L);
-		}
-		return answer;
+		return vote(1L, token, known, 0L, wanted ? 1L : 0L);
 	}
 
 	/** Asks the instance with a sticky lease to release it, unless it asks itself. */
@@ -206,17 +209,17 @@ final class RedlockNodeModel {
 		RedlockLockModel lock = lock(stem);
 		Part mine = lock.parts.get(args.get(2));
 		if (mine == null) {
-			return List.of(0L, 0L);
+			return vote(0L, 0L);
 		}
 		long agreed = Long.parseLong(args.get(3));
 		long greatest = Math.max(mine.token(), lock.token);
 		if (agreed < greatest || (agreed == greatest && mine.token() != agreed)) {
-			return List.of(0L, greatest);
+			return vote(0L, greatest);
 		}
 		this.highest = Math.max(this.highest, agreed);
 		lock.token = agreed;
 		lock.parts.put(args.get(2), mine.with(agreed, mine.ends()));
-		return List.of(1L);
+		return vote(1L);
 	}
 
 	private List<Object> renew(List<String> keys, List<String> args) {
@@ -238,7 +241,7 @@ final class RedlockNodeModel {
 			}
 			answer.add(found ? 1L : 0L);
 		}
-		return answer;
+		return vote(answer.toArray());
 	}
 
 	private List<Object> release(String stem, List<String> args) {
@@ -291,12 +294,12 @@ final class RedlockNodeModel {
 	private boolean keep(RedlockLockModel lock, String owner, QueuePosition position, String channels) {
 		long token = tokenAfter(lock);
 		long kept = Math.min(position.ends() - millis(), position.kept());
-		String message = "%s|%d|%d|%d|0".formatted(owner, token, micros(), kept);
+		String message = "%s|%d|%d|%d|0 %s".formatted(owner, token, micros(), kept, this.run);
 		if (!this.publisher.test(channels + position.instance(), message)) {
 			return false;
 		}
 		this.longest = Math.max(this.longest, kept);
-		lock.parts.put(owner, new Part(false, position.attempt(), nextToken(lock), millis() + kept, null));
+		lock.parts.put(owner, new Part(false, position.attempt() + 1, nextToken(lock), millis() + kept, null));
 		lock.positions.remove(owner);
 		return true;
 	}

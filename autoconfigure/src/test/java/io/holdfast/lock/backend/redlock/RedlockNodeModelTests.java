@@ -72,7 +72,8 @@ class RedlockNodeModelTests {
 				"local m = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') .. '/x' redis.call('HSET', KEYS[1], 'memory', m, 'admitted', m, 'floor', '"
 						+ FLOOR + "')",
 				"1", this.keys.node());
-		RedlockNodeModel model = new RedlockNodeModel("model", () -> TimeUnit.NANOSECONDS.toMicros(System.nanoTime()),
+		String runId = server.ask("eval", "return string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')", "0");
+		RedlockNodeModel model = new RedlockNodeModel(runId, () -> TimeUnit.NANOSECONDS.toMicros(System.nanoTime()),
 				(channel, owner) -> channel.equals(CHANNELS + SUBSCRIBED));
 		model.admit(FLOOR);
 		Random random = new Random(seed);

@@ -50,6 +50,18 @@ class RedlockSimulationTests {
 		assertThat(mutant.find(RedlockStore.class, SEEDS, "tokens")).isPositive();
 	}
 
+	/** The mutant counts each address, although two of them lead to one node. */
+	@Test
+	void nodeThatVotesTwiceIsFound() {
+		Mutant mutant = new Mutant().replace("backend.redlock.Votes#unlessSecond", RedlockSimulationTests.class,
+				"second");
+		assertThat(mutant.find(RedlockStore.class, SEEDS, "exclusion")).isPositive();
+	}
+
+	static NodeResponse second(Votes votes, NodeResponse answer) {
+		return answer;
+	}
+
 	/** The mutant keeps the signal of a sticky lease that has ended. */
 	@Test
 	void demandThatIsNotForgottenIsFound() {

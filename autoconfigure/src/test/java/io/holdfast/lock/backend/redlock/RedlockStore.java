@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.holdfast.lock.backend.redis.RedisScript;
 import io.holdfast.lock.spi.LockBackend;
@@ -40,6 +41,9 @@ public class RedlockStore implements SimulatedStore {
 	private final SimulatedLink.Order order;
 
 	private final Map<SimulatedProcess, RedlockLockBackend> backends = new LinkedHashMap<>();
+
+	/** Whether the address of the third node leads to the second one. */
+	private boolean moved;
 
 	/**
 	 * Creates nodes that vote.
@@ -72,8 +76,10 @@ public class RedlockStore implements SimulatedStore {
 	public LockBackend connect(SimulatedProcess process) {
 		List<NodeClient> clients = new ArrayList<>();
 		for (int i = 0; i < this.servers.size(); i++) {
-			clients
-				.add(new Client(process, this.servers.get(i), this.models.get(i), this.subscribers.get(i), this.order));
+			int index = i;
+			clients.add(new Client(process, this.servers.get(i),
+					() -> this.models.get((this.moved && index == 2) ? 1 : index), this.subscribers.get(i),
+					this.order));
 		}
 		RedlockLockBackend backend = new RedlockLockBackend(clients, OPTIONS, process, () -> {
 		});
@@ -105,6 +111,8 @@ public class RedlockStore implements SimulatedStore {
 			this.models.get(2).restart();
 			restarting.resume();
 		}));
+		faults.add(new StoreFault("the address of " + restarting + " leads to another node", () -> this.moved = true,
+				() -> this.moved = false));
 		return faults;
 	}
 
@@ -114,7 +122,7 @@ public class RedlockStore implements SimulatedStore {
 
 		private final SimulatedNode server;
 
-		private final RedlockNodeModel model;
+		private final Supplier<RedlockNodeModel> model;
 
 		private final SimulatedLink link;
 
@@ -125,8 +133,8 @@ public class RedlockStore implements SimulatedStore {
 		private Consumer<String> listener = (message) -> {
 		};
 
-		Client(SimulatedProcess process, SimulatedNode server, RedlockNodeModel model, Map<String, Client> subscribers,
-				SimulatedLink.Order order) {
+		Client(SimulatedProcess process, SimulatedNode server, Supplier<RedlockNodeModel> model,
+				Map<String, Client> subscribers, SimulatedLink.Order order) {
 			this.subscribers = subscribers;
 			this.order = order;
 			this.process = process;
@@ -137,7 +145,7 @@ public class RedlockStore implements SimulatedStore {
 
 		@Override
 		public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
-			CompletableFuture<List<Object>> answer = this.link.call(() -> this.model.run(script, keys, args));
+			CompletableFuture<List<Object>> answer = this.link.call(() -> this.model.get().run(script, keys, args));
 			Runnable cancel = this.process.after(OPTIONS.responseTimeout().toNanos(),
 					() -> answer.completeExceptionally(new TimeoutException()));
 			return answer.whenComplete((value, failure) -> cancel.run());
@@ -148,7 +156,7 @@ public class RedlockStore implements SimulatedStore {
 		 */
 		@Override
 		public CompletionStage<List<Object>> connect(RedisScript script, List<Object> keys, Object... args) {
-			return CompletableFuture.completedFuture(this.model.run(script, keys, args));
+			return CompletableFuture.completedFuture(this.model.get().run(script, keys, args));
 		}
 
 		@Override

@@ -1,6 +1,7 @@
 package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -17,11 +18,14 @@ final class ScriptedNode implements NodeClient {
 
 	static final Duration TIMEOUT = Duration.ofSeconds(2);
 
-	static final List<Object> GRANTED = List.of(1L, 7L, 1_000L, 0L);
+	static final List<Object> GRANTED = List.of(1L, 7L, 1_000L, 0L, 0L);
 
 	static final List<Object> REJECTED = List.of(0L, 5_000L, 1_000L, "holder", 0L, 1L, 1L);
 
 	private final int number;
+
+	/** The run id of its server. */
+	String runId;
 
 	CompletionStage<List<Object>> acquired = new CompletableFuture<>();
 
@@ -44,6 +48,7 @@ final class ScriptedNode implements NodeClient {
 
 	private ScriptedNode(int number) {
 		this.number = number;
+		this.runId = "run-" + number;
 	}
 
 	static List<ScriptedNode> nodes(int count) {
@@ -59,18 +64,24 @@ final class ScriptedNode implements NodeClient {
 	@Override
 	public CompletionStage<List<Object>> run(RedisScript script, List<Object> keys, Object... args) {
 		if (script == RedlockScripts.PROBE) {
-			return CompletableFuture.completedFuture(List.of("run-" + this.number, "", ""));
+			return CompletableFuture.completedFuture(List.of(this.runId, "", ""));
 		}
 		if (script == RedlockScripts.ACQUIRE) {
 			this.attempts++;
 			this.arguments = args.length;
-			return this.acquired;
+			return this.acquired.thenApply(this::vote);
 		}
 		if (script == RedlockScripts.RELEASE) {
 			this.releases++;
 			return CompletableFuture.completedFuture(this.released);
 		}
-		return CompletableFuture.completedFuture(List.of(1L));
+		return CompletableFuture.completedFuture(vote(List.of(1L)));
+	}
+
+	private List<Object> vote(List<Object> items) {
+		List<Object> vote = new ArrayList<>(items);
+		vote.add(this.runId);
+		return vote;
 	}
 
 	@Override
