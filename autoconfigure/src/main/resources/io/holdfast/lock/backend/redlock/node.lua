@@ -12,16 +12,29 @@ end
 -- last and has written the same name to 'admitted'. Every request reads the run id: a
 -- proxy may switch to another server, and a disk may restore data of an earlier run.
 --
+-- A node that was a replica has the data of its master instead of its own. They may
+-- contain its name if that master was a replica of this node before. So the hash also
+-- contains the second replication id, which changes with each promotion to a master. It
+-- becomes zero when the backlog of the replication starts or ends, which changes no data.
+--
 -- Returns false if the memory is admitted, else its name, and the run id
 
 local function unproven(key, random)
   local run = run_id()
-  local node = redis.call('HMGET', key, 'memory', 'admitted')
-  if node[1] and string.sub(node[1], 1, #run + 1) == run .. '/' then
+  local replication = redis.call('INFO', 'replication')
+  if not string.find(replication, 'role:master', 1, true) then
+    -- fails with READONLY, unless the replica accepts writes
+    redis.call('HDEL', key, 'admitted')
+    error('this Redis is a replica and must not vote')
+  end
+  local promoted = string.match(replication, 'master_replid2:(%x+)') or '0'
+  local node = redis.call('HMGET', key, 'memory', 'admitted', 'promoted')
+  local same = promoted == node[3] or string.match(promoted, '^0+$')
+  if same and node[1] and string.sub(node[1], 1, #run + 1) == run .. '/' then
     return node[1] ~= node[2] and node[1], run
   end
   local name = run .. '/' .. random
-  redis.call('HSET', key, 'memory', name)
+  redis.call('HSET', key, 'memory', name, 'promoted', promoted)
   redis.call('HDEL', key, 'admitted')
   return name, run
 end

@@ -31,8 +31,9 @@ final class TestNodes implements AutoCloseable {
 	/** The script that an operator runs on a node known to hold no lock. */
 	private static final String ADMIT = """
 			local memory = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') .. '/operator'
+			local promoted = string.match(redis.call('INFO', 'replication'), 'master_replid2:(%x+)')
 			local floor = (redis.call('TIME')[1] + 1) .. '000000'
-			return redis.call('HSET', KEYS[1], 'memory', memory, 'admitted', memory, 'floor', floor)""";
+			return redis.call('HSET', KEYS[1], 'memory', memory, 'promoted', promoted, 'admitted', memory, 'floor', floor)""";
 
 	private final List<RedisServer> servers;
 
