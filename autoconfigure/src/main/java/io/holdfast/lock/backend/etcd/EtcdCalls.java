@@ -30,16 +30,35 @@ final class EtcdCalls {
 
 	private final EtcdClient client;
 
-	EtcdCalls(EtcdClient client) {
+	private final String root;
+
+	/**
+	 * Creates the calls.
+	 * @param root the prefix of all keys of the application
+	 */
+	EtcdCalls(EtcdClient client, String root) {
 		this.client = client;
+		this.root = root;
 	}
 
 	CompletableFuture<EtcdClient.GrantedLease> grantLease(long seconds) {
 		return this.client.grantLease(seconds);
 	}
 
+	/**
+	 * Renews a lease; returns the number of seconds that it lasts from now. Fails unless
+	 * a majority confirms the term of the leader that has renewed it: a leader that was
+	 * paused or cut off answers, but the next one does not know of the renewal.
+	 */
 	CompletableFuture<Long> keepAlive(long lease) {
-		return this.client.keepAlive(lease);
+		CompletableFuture<EtcdTransaction.Answer> confirmed = this.client
+			.commit(EtcdTransaction.of(new Get(this.root)));
+		return this.client.keepAlive(lease).thenCompose((renewed) -> confirmed.thenApply((answer) -> {
+			if (renewed.term() != answer.term()) {
+				throw new FormerLeaderException();
+			}
+			return renewed.seconds();
+		}));
 	}
 
 	CompletableFuture<Long> timeToLive(long lease) {
@@ -154,11 +173,11 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * Checks whether keys with this prefix may be written and read, without doing so.
+	 * Checks whether keys of the application may be written and read, without doing so.
 	 * etcd checks the permissions of both branches of a transaction.
 	 */
-	CompletableFuture<?> tryAccess(String prefix) {
-		return this.client.commit(onlyIf(prefix, 1, new Put(prefix, "", 0), new GetNewest(prefix, 1, 0)));
+	CompletableFuture<?> tryAccess() {
+		return this.client.commit(onlyIf(this.root, 1, new Put(this.root, "", 0), new GetNewest(this.root, 1, 0)));
 	}
 
 	/** Watches a key for its deletion, from now on. */
@@ -185,6 +204,17 @@ final class EtcdCalls {
 
 	private static @Nullable String other(List<Key> read, String key) {
 		return read.stream().map(Key::name).filter((found) -> !found.equals(key)).findFirst().orElse(null);
+	}
+
+	/** Thrown when the leader that has renewed a lease may no longer be the leader. */
+	static final class FormerLeaderException extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		FormerLeaderException() {
+			super("etcd has elected another leader than the one that renewed the lease");
+		}
+
 	}
 
 	/** Thrown when the key of a claim no longer exists. */

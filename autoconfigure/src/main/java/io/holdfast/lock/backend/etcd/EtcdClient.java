@@ -19,9 +19,9 @@ interface EtcdClient extends AutoCloseable {
 	/**
 	 * Renews a lease. Fails with "requested lease not found" if it does not exist.
 	 * @param lease the lease
-	 * @return the number of seconds that the lease lasts from now
+	 * @return the renewal; its leader may not know yet that another one was elected
 	 */
-	CompletableFuture<Long> keepAlive(long lease);
+	CompletableFuture<RenewedLease> keepAlive(long lease);
 
 	/**
 	 * Reads how long a lease lasts, without renewing it.
@@ -80,6 +80,15 @@ interface EtcdClient extends AutoCloseable {
 	 * @param seconds how long it lasts
 	 */
 	record GrantedLease(long id, long seconds) {
+	}
+
+	/**
+	 * A lease that a leader has renewed.
+	 *
+	 * @param seconds how long the lease lasts from now, according to this leader
+	 * @param term the latest term of a leader that the member knew before the renewal
+	 */
+	record RenewedLease(long seconds, long term) {
 	}
 
 	/**

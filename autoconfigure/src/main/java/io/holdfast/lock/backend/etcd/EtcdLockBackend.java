@@ -100,8 +100,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 * @param stopClock called when the backend is closed
 	 */
 	EtcdLockBackend(EtcdClient client, String namespace, String id, SchedulingClock clock, Runnable stopClock) {
-		this.calls = new EtcdCalls(client);
 		this.keys = new EtcdKeys(namespace, id);
+		this.calls = new EtcdCalls(client, this.keys.root());
 		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
 		this.queueNodes = new QueueNodes(this.keys);
 		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
@@ -120,7 +120,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 */
 	public void verify() {
 		try {
-			this.calls.tryAccess(this.keys.root()).join();
+			this.calls.tryAccess().join();
 		}
 		catch (RuntimeException ex) {
 			throw EtcdErrors.unreachable(ex, this.keys.root());

@@ -66,7 +66,7 @@ record EtcdLookup(EtcdCalls calls, EtcdKeys keys, Sessions sessions) {
 	}
 
 	CompletionStage<StoreStatus> status() {
-		return this.calls.tryAccess(this.keys.root())
+		return this.calls.tryAccess()
 			.thenApply((done) -> StoreStatus.available(Map.of("sessions", this.sessions.describe())));
 	}
 

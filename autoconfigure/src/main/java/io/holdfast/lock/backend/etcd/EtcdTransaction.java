@@ -111,9 +111,11 @@ record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Op
 	 *
 	 * @param succeeded whether all conditions were true
 	 * @param revision the revision of etcd after it
+	 * @param term the latest term of a leader that the member knew after it, which is no
+	 * earlier than that of the leader that confirmed it
 	 * @param read the keys found by each read, in the order of the reads
 	 */
-	record Answer(boolean succeeded, long revision, List<List<Key>> read) {
+	record Answer(boolean succeeded, long revision, long term, List<List<Key>> read) {
 	}
 
 }

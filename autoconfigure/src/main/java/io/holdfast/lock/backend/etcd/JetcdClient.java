@@ -72,8 +72,10 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	@Override
-	public CompletableFuture<Long> keepAlive(long lease) {
-		return this.client.getLeaseClient().keepAliveOnce(lease).thenApply((answer) -> answer.getTTL());
+	public CompletableFuture<RenewedLease> keepAlive(long lease) {
+		return this.client.getLeaseClient()
+			.keepAliveOnce(lease)
+			.thenApply((answer) -> new RenewedLease(answer.getTTL(), answer.getHeader().getRaftTerm()));
 	}
 
 	@Override
@@ -157,7 +159,7 @@ final class JetcdClient implements EtcdClient {
 
 	private static EtcdTransaction.Answer answer(TxnResponse answer) {
 		return new EtcdTransaction.Answer(answer.isSucceeded(), answer.getHeader().getRevision(),
-				answer.getGetResponses().stream().map(JetcdClient::keys).toList());
+				answer.getHeader().getRaftTerm(), answer.getGetResponses().stream().map(JetcdClient::keys).toList());
 	}
 
 	private static List<EtcdTransaction.Key> keys(GetResponse read) {

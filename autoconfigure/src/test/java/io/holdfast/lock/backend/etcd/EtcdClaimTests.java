@@ -58,7 +58,7 @@ class EtcdClaimTests extends LateEtcdBackend {
 
 	@Test
 	void endOfAnEarlierLeaseDoesNotAffectAClaimWithAnother() throws Exception {
-		EtcdCalls calls = new EtcdCalls(this.client);
+		EtcdCalls calls = new EtcdCalls(this.client, ROOT);
 		EtcdLease earlier = answer(EtcdLease.grant(calls, this.clock, 10));
 		EtcdLease present = answer(EtcdLease.grant(calls, this.clock, 10));
 		QueueNode waiting = new QueueNode(claim(LOCK), new KeyNames(new EtcdKeys(NAMESPACE, "test")));

@@ -122,7 +122,7 @@ class EtcdDemandTests extends LateEtcdBackend {
 	void changeOfAnotherKeyIsNoDemand() throws Exception {
 		Grant idle = granted(this.backend, sticky());
 		this.client.queueWatches().get(0).created(idle.storeToken() + 1);
-		answer(new EtcdCalls(this.client).tryAccess("/holdfast/" + NAMESPACE + "/"));
+		answer(new EtcdCalls(this.client, ROOT).tryAccess());
 		assertThat(isWanted(idle)).isFalse();
 		assertThat(this.client.queueWatches()).hasSize(1);
 		released(this.backend, idle);
@@ -219,7 +219,7 @@ class EtcdDemandTests extends LateEtcdBackend {
 
 	@Test
 	void leaseBeyondTheLimitOfWatchesIsNotSticky() throws Exception {
-		EtcdCalls calls = new EtcdCalls(this.client);
+		EtcdCalls calls = new EtcdCalls(this.client, ROOT);
 		EtcdKeys keys = new EtcdKeys(NAMESPACE, "test");
 		QueueNodes nodes = new QueueNodes(keys);
 		EtcdLease lease = answer(EtcdLease.grant(calls, this.clock, 10));

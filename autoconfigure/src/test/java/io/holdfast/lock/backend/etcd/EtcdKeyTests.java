@@ -88,7 +88,7 @@ class EtcdKeyTests extends LateEtcdBackend {
 
 	@Test
 	void waiterNoticesThatItsPredecessorIsAnotherClaimWithTheSameName() throws Exception {
-		EtcdCalls calls = new EtcdCalls(this.client);
+		EtcdCalls calls = new EtcdCalls(this.client, ROOT);
 		Grant first = granted(this.backend, claim(LOCK));
 		String name = key().getKey().toString(StandardCharsets.UTF_8);
 		long seenAt = revision();

@@ -174,7 +174,7 @@ public class EtcdStore implements SimulatedStore {
 		}
 
 		@Override
-		public CompletableFuture<Long> keepAlive(long lease) {
+		public CompletableFuture<RenewedLease> keepAlive(long lease) {
 			return send(() -> EtcdStore.this.etcd.keepAlive(lease));
 		}
 

@@ -144,7 +144,7 @@ final class LateClient implements EtcdClient {
 	}
 
 	@Override
-	public CompletableFuture<Long> keepAlive(long lease) {
+	public CompletableFuture<RenewedLease> keepAlive(long lease) {
 		return send(() -> this.client.keepAlive(lease));
 	}
 

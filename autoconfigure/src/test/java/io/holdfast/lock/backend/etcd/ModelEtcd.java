@@ -35,6 +35,9 @@ final class ModelEtcd {
 
 	private long revision = 1;
 
+	/** A new etcd elects its first leader in this term. */
+	private long term = 2;
+
 	private long lastLease;
 
 	ModelEtcd(LongSupplier clock) {
@@ -48,10 +51,10 @@ final class ModelEtcd {
 		return new EtcdClient.GrantedLease(lease.id, lease.seconds);
 	}
 
-	long keepAlive(long id) {
+	EtcdClient.RenewedLease keepAlive(long id) {
 		Lease lease = lease(id);
 		lease.restart(this.clock.getAsLong());
-		return lease.seconds;
+		return new EtcdClient.RenewedLease(lease.seconds, this.term);
 	}
 
 	long timeToLive(long id) {
@@ -81,6 +84,7 @@ final class ModelEtcd {
 
 	/** Restarts all leases, as a new leader does. */
 	void restartLeases() {
+		this.term++;
 		this.leases.values().forEach((lease) -> lease.restart(this.clock.getAsLong()));
 	}
 
@@ -131,7 +135,7 @@ final class ModelEtcd {
 		for (EtcdTransaction.Operation operation : operations) {
 			carryOut(operation, next, read);
 		}
-		return new EtcdTransaction.Answer(succeeded, this.revision, read);
+		return new EtcdTransaction.Answer(succeeded, this.revision, this.term, read);
 	}
 
 	private boolean isTrue(EtcdTransaction.Condition condition) {

@@ -29,6 +29,8 @@ abstract class OneEtcdServer {
 
 	static final String NAMESPACE = "shop";
 
+	static final String ROOT = "/holdfast/" + NAMESPACE + "/";
+
 	private static final ByteSequence ELSEWHERE = ByteSequence.from("/elsewhere", StandardCharsets.UTF_8);
 
 	static EtcdServer server;
@@ -62,7 +64,7 @@ abstract class OneEtcdServer {
 	}
 
 	static Collection<KeyValue> keys(String below) throws Exception {
-		return EtcdLockBackendContractTests.keys(inspection, "/holdfast/" + NAMESPACE + "/" + below);
+		return EtcdLockBackendContractTests.keys(inspection, ROOT + below);
 	}
 
 	/** Returns the key of the first claim. */
