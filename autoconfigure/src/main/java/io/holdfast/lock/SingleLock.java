@@ -36,14 +36,22 @@ final class SingleLock extends AbstractMap<LockName, LockMode> implements Sorted
 		return several;
 	}
 
-	/** Returns an immutable copy of locks and their modes, at least one. */
+	/**
+	 * Returns an immutable copy of locks and their modes, at least one. It is in the
+	 * global order, even if the given map has a comparator of its own.
+	 */
 	static SortedMap<LockName, LockMode> copyOf(SortedMap<LockName, LockMode> locks) {
 		if (locks instanceof SingleLock) {
 			return locks;
 		}
 		LockName first = locks.firstKey();
 		LockMode mode = (locks.size() == 1 && locks.comparator() == null) ? locks.get(first) : null;
-		return (mode != null) ? new SingleLock(first, mode) : Collections.unmodifiableSortedMap(new TreeMap<>(locks));
+		if (mode != null) {
+			return new SingleLock(first, mode);
+		}
+		SortedMap<LockName, LockMode> ordered = new TreeMap<>();
+		ordered.putAll(locks);
+		return Collections.unmodifiableSortedMap(ordered);
 	}
 
 	@Override

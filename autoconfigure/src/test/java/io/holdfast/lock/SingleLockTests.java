@@ -1,5 +1,7 @@
 package io.holdfast.lock;
 
+import java.time.Duration;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -41,6 +43,17 @@ class SingleLockTests {
 		assertThat(this.single.headMap(OTHER)).isEqualTo(this.tree.headMap(OTHER)).hasSize(1);
 		assertThat(this.single.tailMap(OTHER)).isEqualTo(this.tree.tailMap(OTHER)).isEmpty();
 		assertThat(this.single.subMap(LOCK, OTHER)).isEqualTo(this.tree.subMap(LOCK, OTHER)).hasSize(1);
+	}
+
+	/** Callers that name the same locks in two orders would wait for each other. */
+	@Test
+	void orderOfTheMapIsNotThatOfTheRequest() {
+		SortedMap<LockName, LockMode> reversed = new TreeMap<>(Comparator.reverseOrder());
+		reversed.putAll(Map.of(LOCK, LockMode.EXCLUSIVE, OTHER, LockMode.SHARED));
+		LockRequest request = new LockRequest(reversed, null, null, true, null, Duration.ZERO, false, null, null);
+		assertThat(request.locks()).containsExactly(Map.entry(LOCK, LockMode.EXCLUSIVE),
+				Map.entry(OTHER, LockMode.SHARED));
+		assertThat(request.lock()).isEqualTo(LOCK);
 	}
 
 	@Test
