@@ -90,6 +90,7 @@ final class LeaseEnd {
 	 */
 	void endIdle(Lease last, @Nullable LossCause cause, boolean mayBeGone, CompletableFuture<?> quiet) {
 		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
+			this.releaseRequested = true;
 			if (!mayBeGone) {
 				last.loseAfterEnd(cause);
 			}

@@ -15,10 +15,12 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -169,6 +171,21 @@ class LateWaiterTests {
 		waiting.join().close();
 		answer.complete(this.backend.answer(this.backend.claims.get(0)));
 		assertNothingLeft();
+	}
+
+	@Test
+	void attemptExecutedAfterARevocationWithoutHoldIsWithdrawn() {
+		EngineFixture sticky = new EngineFixture(settings().sticky(WAIT).build(), TransactionBoundary.NONE);
+		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
+		sticky.backend.acquires.add((claim) -> answer);
+		CompletableFuture<LockHandle> waiting = sticky.acquire(request().waitTime(WAIT));
+		sticky.time.advance(Duration.ofSeconds(2));
+		waiting.join().close();
+		sticky.time.advance(Duration.ofMillis(200));
+		sticky.backend.owners.clear();
+		sticky.backend.revoked.complete(null);
+		answer.complete(sticky.backend.answer(sticky.backend.claims.get(0)));
+		sticky.assertNothingLeft();
 	}
 
 	/**
