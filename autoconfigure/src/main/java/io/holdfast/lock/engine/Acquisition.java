@@ -158,12 +158,15 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	private void answered(Attempts.Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
 		attempt.processed = true;
 		if (this.outcome.isDone()) {
-			Lease lease = (this.outcome.join() instanceof Outcome.Granted<Lease> granted) ? granted.value() : null;
-			this.attempts.withdrawUnlessKept(lease, attempt, result);
+			this.attempts.withdrawUnlessKept(this.outcome.join(), attempt, result);
 		}
 		else if (result instanceof AcquireResult.Acquired acquired && this.attempts.isLatest(attempt)) {
-			// a later attempt that fails may roll back the grant of an earlier one
 			granted(acquired, attempt.sentAt());
+		}
+		// a later attempt that fails may roll back the grant of an earlier one. If it was
+		// rejected before that grant, no signal comes
+		else if (result instanceof AcquireResult.Acquired && this.attempts.isAnswered()) {
+			attemptInTime();
 		}
 		else if (attempt.phase == phase()) {
 			if (result instanceof AcquireResult.Contended contended) {
@@ -205,7 +208,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			next.run();
 			return;
 		}
-		waitFor(Backoff.afterRefusal(contended.retryAfter(), this.context.time()));
+		after(Math.min(Backoff.afterRefusal(contended.retryAfter(), this.time), left()), this::attemptInTime);
 		int phase = phase();
 		contended.signal().whenComplete((news, failure) -> runIn(phase, () -> notified(news, attempt.sentAt())));
 	}
@@ -230,11 +233,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			timedOut();
 			return;
 		}
-		waitFor(Backoff.afterUnknownOutcome(before, this.context.time()));
-	}
-
-	private void waitFor(long pause) {
-		after(Math.min(pause, left()), this::attemptInTime);
+		after(Math.min(Backoff.afterUnknownOutcome(before, this.time), left()), this::attemptInTime);
 	}
 
 	private void timedOut() {

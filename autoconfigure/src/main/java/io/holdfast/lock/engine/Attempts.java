@@ -102,6 +102,12 @@ final class Attempts {
 		return attempt == this.latest;
 	}
 
+	/** Whether the response to the latest attempt was processed. */
+	boolean isAnswered() {
+		Attempt attempt = this.latest;
+		return attempt != null && attempt.processed;
+	}
+
 	/**
 	 * Records that the store rejected the claim.
 	 * @param keepsClaim whether the store may hold state of it for a retry
@@ -223,10 +229,9 @@ final class Attempts {
 	 * Withdraws what an attempt may have left when its response arrives after the
 	 * decision. Nothing is withdrawn while the lease from an earlier response keeps the
 	 * lock, because both attempts have the same claim.
-	 * @param lease that lease, or {@code null} if there is none
 	 */
-	void withdrawUnlessKept(@Nullable Lease lease, Attempt attempt, @Nullable AcquireResult result) {
-		boolean kept = lease != null && lease.keepsLock();
+	void withdrawUnlessKept(Outcome<Lease> outcome, Attempt attempt, @Nullable AcquireResult result) {
+		boolean kept = outcome instanceof Outcome.Granted<Lease> granted && granted.value().keepsLock();
 		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.willRetry;
 		if (!kept && !leftNothing) {
 			abandon();

@@ -146,6 +146,24 @@ class AcquisitionTests {
 		this.fixture.assertNothingLeft();
 	}
 
+	/** The store executes the first attempt late, after it has rejected the second. */
+	@Test
+	void grantOfAnEarlierAttemptEndsTheWaitOfARejectedOne() {
+		CompletableFuture<AcquireResult> first = new CompletableFuture<>();
+		this.backend.acquires.add((claim) -> first);
+		this.backend.heldByAnother(LOCK);
+		this.backend.retryAfter = Duration.ofSeconds(30);
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMinutes(1)));
+		this.time.advance(EngineSettings.DEFAULTS.responseTimeout().plusMillis(100));
+		assertThat(this.backend.claims).hasSize(2);
+		this.backend.owners.clear();
+		first.complete(this.backend.answer(this.backend.claims.get(0)));
+		assertThat(this.backend.claims).hasSize(3);
+		assertThat(waiting).isCompleted();
+		waiting.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
 	@Test
 	void unknownOutcomeUntilTimeoutIsAStoreFailure() {
 		CompletableFuture<LockHandle> waiting = neverAnswered(Duration.ofSeconds(2));
