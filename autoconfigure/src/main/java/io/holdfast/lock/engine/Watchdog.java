@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -181,14 +182,17 @@ final class Watchdog {
 		long sentAt = this.time.nanos();
 		schedules.forEach((schedule) -> this.observer.renewing(schedule.lease.grant().claim().lock(), backend.name(),
 				schedule.late(sentAt)));
-		long interval = schedules.stream().mapToLong(RenewalSchedule::interval).min().orElse(this.responseTimeout);
-		CompletableFuture<List<RenewResult>> answers = StoreResponses.within(
-				() -> backend.renew(schedules.stream().map((schedule) -> schedule.lease.grant()).toList()),
-				Math.min(interval, this.responseTimeout), this.time);
+		CompletionStage<List<RenewResult>> response = StoreResponses.ask(backend::renew,
+				schedules.stream().map((schedule) -> schedule.lease.grant()).toList());
+		// by timeout, so that a short lease does not end the wait of the others
+		Map<Long, CompletableFuture<List<RenewResult>>> answers = new HashMap<>();
 		for (int i = 0; i < schedules.size(); i++) {
 			int number = i;
 			RenewalSchedule schedule = schedules.get(i);
-			answers.handle((all, failure) -> answer(all, failure, number))
+			answers
+				.computeIfAbsent(Math.min(schedule.interval(), this.responseTimeout),
+						(timeout) -> StoreResponses.within(() -> response, timeout, this.time))
+				.handle((all, failure) -> answer(all, failure, number))
 				.thenAccept((answer) -> answered(schedule, sentAt, answer))
 				.whenComplete((done, failure) -> over(schedule));
 		}

@@ -88,6 +88,24 @@ class HoldTests {
 		assertThat(this.backend.batches).containsExactly(5);
 	}
 
+	/** The interval of a short lease is shorter than the store's response time. */
+	@Test
+	void shortLeaseDoesNotEndTheWaitForTheResponseToOthers() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.time.advance(LEASE.dividedBy(3).minusMillis(50));
+		LockHandle brief = this.fixture
+			.acquired(LockRequest.forLock(LockName.of("brief")).leaseTime(Duration.ofMillis(100)));
+		CompletableFuture<List<RenewResult>> response = new CompletableFuture<>();
+		this.backend.renewals.add((grant) -> response);
+		this.time.advance(Duration.ofMillis(34));
+		assertThat(this.backend.batches).containsExactly(2);
+		this.time.advance(Duration.ofMillis(40));
+		assertThat(this.fixture.record.renewals).contains(RenewalOutcome.INDETERMINATE);
+		response.complete(List.of(new RenewResult.Renewed(Duration.ofMillis(100)), new RenewResult.Renewed(LEASE)));
+		assertThat(handle.remainingValidity()).isGreaterThan(LEASE.minusSeconds(1));
+		assertThat(brief.isHeld()).isTrue();
+	}
+
 	@Test
 	void refusedRenewalLosesTheHoldOnceAndNotifiesAll() {
 		this.backend.renewals.add((grant) -> CompletableFuture.completedFuture(List.of(new RenewResult.Refused())));
