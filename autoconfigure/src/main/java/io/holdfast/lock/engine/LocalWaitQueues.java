@@ -14,8 +14,8 @@ import io.holdfast.lock.support.StripedMap;
 /**
  * Wait queues for the callers of this JVM, one for each lock and mode. The admitted
  * caller of a queue requests the lock from the store and then holds it, so only one of
- * many callers that want a lock puts load on the store. A fair caller has a queue of its
- * own: it asks the store at once, which alone knows the order of arrival in all JVMs.
+ * many callers puts load on the store. A fair caller has a queue of its own, because the
+ * store alone knows the order of arrival. So has a shared caller that does not wait.
  *
  * <p>
  * A queue exists only while a caller is admitted or waits, or while a sticky lease stays
@@ -107,7 +107,7 @@ final class LocalWaitQueues {
 			this.queues = queues;
 			this.request = request;
 			this.queueKey = new QueueKey(request.backend().name(), request.lock(), request.mode(),
-					request.fair() ? this : null);
+					request.asksAtOnce() ? this : null);
 		}
 
 		/** Spreads tickets at less cost than the identity of an object. */
@@ -285,7 +285,7 @@ final class LocalWaitQueues {
 	/**
 	 * Identifies a wait queue.
 	 *
-	 * @param only the only caller of the queue, which is fair; {@code null}: any caller
+	 * @param only its only caller if that asks the store at once, else {@code null}
 	 */
 	private record QueueKey(String backend, LockName lock, LockMode mode, @Nullable Ticket only) {
 

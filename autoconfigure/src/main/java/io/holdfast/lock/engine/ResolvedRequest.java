@@ -120,6 +120,11 @@ record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockB
 		return this.original.fair();
 	}
 
+	/** Whether the caller asks the store whatever other callers of this JVM do. */
+	boolean asksAtOnce() {
+		return fair() || (this.mode == LockMode.SHARED && !waits());
+	}
+
 	/**
 	 * Whether the lease may serve other holders, too: each renews it, and a strict order
 	 * of arrival, which also counts for callers in other JVMs, is not broken.

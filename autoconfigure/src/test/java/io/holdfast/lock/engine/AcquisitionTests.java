@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.AcquisitionObserver.IfRefused;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
@@ -330,6 +332,18 @@ class AcquisitionTests {
 		this.backend.calls.clear();
 		assertThat(this.fixture.acquire(request().waitTime(Duration.ZERO))).isCompletedExceptionally();
 		assertThat(this.backend.calls).isEmpty();
+	}
+
+	@Test
+	void nonWaitingReadersDoNotRejectEachOther() {
+		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
+		this.backend.acquires.add((claim) -> answer);
+		LockRequest.Builder reader = request().mode(LockMode.SHARED).waitTime(Duration.ZERO);
+		CompletableFuture<LockHandle> first = this.fixture.acquire(reader);
+		CompletableFuture<LockHandle> second = this.fixture.acquire(reader);
+		assertThat(second).isCompleted();
+		answer.complete(this.backend.answer(this.backend.claims.get(0)));
+		assertThat(first).isCompleted();
 	}
 
 	@Test
