@@ -61,7 +61,7 @@ final class LockEventPublisher implements LockObserver, ApplicationListener<Cont
 	LockEventPublisher(ApplicationEventPublisher publisher) {
 		this.publisher = publisher;
 		this.executor = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
-				(task) -> Threads.daemon("holdfast-events", task));
+				Threads.daemons(() -> "holdfast-events"));
 		this.executor.allowCoreThreadTimeOut(true);
 	}
 

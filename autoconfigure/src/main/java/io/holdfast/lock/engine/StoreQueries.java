@@ -36,8 +36,7 @@ final class StoreQueries {
 	private static final int IDLE_SECONDS = 5;
 
 	private final ThreadPoolExecutor threads = new ThreadPoolExecutor(MOST_QUERIES, MOST_QUERIES, IDLE_SECONDS,
-			TimeUnit.SECONDS, new LinkedBlockingQueue<>(MOST_WAITING),
-			(task) -> Threads.daemon("holdfast-query", task));
+			TimeUnit.SECONDS, new LinkedBlockingQueue<>(MOST_WAITING), Threads.daemons(() -> "holdfast-query"));
 
 	StoreQueries() {
 		this.threads.allowCoreThreadTimeOut(true);

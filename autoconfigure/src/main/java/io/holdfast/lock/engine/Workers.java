@@ -97,7 +97,7 @@ final class Workers implements AutoCloseable {
 
 	private static ThreadFactory daemons(String kind) {
 		AtomicInteger number = new AtomicInteger();
-		return (task) -> Threads.daemon("holdfast-%s-%s".formatted(kind, number.incrementAndGet()), task);
+		return Threads.daemons(() -> "holdfast-%s-%s".formatted(kind, number.incrementAndGet()));
 	}
 
 	private static ThreadPoolExecutor pool(int threads, ThreadFactory factory) {

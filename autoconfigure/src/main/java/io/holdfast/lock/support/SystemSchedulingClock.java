@@ -37,7 +37,7 @@ public final class SystemSchedulingClock implements SchedulingClock, AutoCloseab
 	 * @param threadName the name of the thread that runs scheduled tasks
 	 */
 	public SystemSchedulingClock(String threadName) {
-		this.timer = new ScheduledThreadPoolExecutor(1, (task) -> Threads.daemon(threadName, task));
+		this.timer = new ScheduledThreadPoolExecutor(1, Threads.daemons(() -> threadName));
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 		// after shutdown no lock is left to keep, so a late task is dropped

@@ -2,7 +2,11 @@ package io.holdfast.lock.support;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Threads of Holdfast. All of them are daemons, so none keeps a JVM from ending.
@@ -13,14 +17,31 @@ public final class Threads {
 	}
 
 	/**
-	 * Creates a daemon thread.
+	 * Creates a daemon thread. It inherits no thread-local values, because it may outlive
+	 * the request of the caller that needs it first.
 	 * @param name the name of the thread
 	 * @param task what it runs
 	 * @return the thread, not started
 	 */
 	public static Thread daemon(String name, Runnable task) {
+		return daemon(name, task, Thread.currentThread().getContextClassLoader());
+	}
+
+	/**
+	 * Returns a factory for the threads of a pool. Their context class loader is that of
+	 * the thread that creates the factory, regardless of the caller that needs a thread.
+	 * @param names supplies the name of each thread
+	 * @return the factory
+	 */
+	public static ThreadFactory daemons(Supplier<String> names) {
+		ClassLoader loader = Thread.currentThread().getContextClassLoader();
+		return (task) -> daemon(names.get(), task, loader);
+	}
+
+	private static Thread daemon(String name, Runnable task, @Nullable ClassLoader loader) {
 		Thread thread = new OwnThread(task, name);
 		thread.setDaemon(true);
+		thread.setContextClassLoader(loader);
 		return thread;
 	}
 
@@ -68,7 +89,7 @@ public final class Threads {
 	private static final class OwnThread extends Thread {
 
 		OwnThread(Runnable task, String name) {
-			super(task, name);
+			super(null, task, name, 0, false);
 		}
 
 	}

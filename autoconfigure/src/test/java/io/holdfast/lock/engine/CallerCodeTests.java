@@ -1,7 +1,9 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -167,6 +169,25 @@ class CallerCodeTests {
 			assertThat(result).succeedsWithin(60, TimeUnit.SECONDS);
 			assertThat(threads).doesNotContain(Thread.currentThread());
 		}
+	}
+
+	/** The threads are reused, and one may have been started for a caller of any kind. */
+	@Test
+	void actionSeesNothingOfTheCallerThatHasStartedItsThread() throws InterruptedException {
+		InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
+		List<Object> seen = new ArrayList<>();
+		Thread caller = new Thread(() -> {
+			user.set("alice");
+			this.engine.executeAsync(LockRequest.of("stock"), (handle) -> {
+				seen.add(Optional.ofNullable(user.get()));
+				seen.add(Thread.currentThread().getContextClassLoader());
+				return CompletableFuture.completedFuture("done");
+			}).toCompletableFuture().join();
+		});
+		caller.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+		caller.start();
+		caller.join();
+		assertThat(seen).containsExactly(Optional.empty(), Thread.currentThread().getContextClassLoader());
 	}
 
 	private CompletableFuture<LockHandle> acquire(String name) {

@@ -46,7 +46,7 @@ final class AdvisorySessions implements AutoCloseable {
 	private final Map<OwnerId, AdvisorySession> byOwner = new ConcurrentHashMap<>();
 
 	private final ThreadPoolExecutor threads = new ThreadPoolExecutor(0, Integer.MAX_VALUE, IDLE_SECONDS,
-			TimeUnit.SECONDS, new SynchronousQueue<>(), (task) -> Threads.daemon("holdfast-jdbc-waiter", task));
+			TimeUnit.SECONDS, new SynchronousQueue<>(), Threads.daemons(() -> "holdfast-jdbc-waiter"));
 
 	private final SystemSchedulingClock clock = new SystemSchedulingClock("holdfast-jdbc-timer");
 
