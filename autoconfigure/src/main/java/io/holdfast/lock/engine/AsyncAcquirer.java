@@ -130,11 +130,11 @@ final class AsyncAcquirer {
 	private void deliver() {
 		try {
 			if (!this.result.complete(new Outcome.Granted<>(CombinedHold.of(this.holds)))) {
-				CombinedHold.close(this.holds);
+				CombinedHold.discard(this.holds);
 			}
 		}
 		catch (LockLostException ex) {
-			CombinedHold.close(this.holds);
+			CombinedHold.discard(this.holds);
 			this.result.complete(new Outcome.Failed<>(ex));
 		}
 	}
@@ -145,13 +145,13 @@ final class AsyncAcquirer {
 			proceed();
 			return;
 		}
-		CombinedHold.close(this.holds);
+		CombinedHold.discard(this.holds);
 		this.result.complete(outcome.map(this.toHold));
 	}
 
 	private void proceed() {
 		if (this.result.isDone()) {
-			CombinedHold.close(this.holds);
+			CombinedHold.discard(this.holds);
 		}
 		else {
 			next();

@@ -46,11 +46,12 @@ final class CombinedHold implements HeldLocks {
 		return new CombinedHold(parts);
 	}
 
-	/** Releases holds, given in acquisition order. Releases all even if one throws. */
-	static CompletableFuture<?> close(List<Hold> holds) {
-		return close(holds, Hold::closeAsync);
+	/** Releases holds that no code has used, given in acquisition order. */
+	static void discard(List<Hold> holds) {
+		close(holds, Hold::discard);
 	}
 
+	/** Releases all holds, even if one throws. */
 	private static CompletableFuture<?> close(List<Hold> holds, Function<Hold, CompletableFuture<?>> closing) {
 		List<CompletableFuture<?>> answers = new ArrayList<>(holds.size());
 		List<Runnable> innermostFirst = new ArrayList<>(holds.size());
@@ -153,7 +154,7 @@ final class CombinedHold implements HeldLocks {
 
 	@Override
 	public CompletableFuture<?> closeAsync() {
-		return close(this.parts);
+		return close(this.parts, Hold::closeAsync);
 	}
 
 	@Override

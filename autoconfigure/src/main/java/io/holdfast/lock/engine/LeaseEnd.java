@@ -51,6 +51,11 @@ final class LeaseEnd {
 		}
 	}
 
+	/** Forgets the {@code minHold} of a holder whose code does not run. */
+	void keepClosedNoLonger() {
+		this.closedUntil = 0;
+	}
+
 	/** Returns the remaining time to keep the lock closed; not positive if none. */
 	long remainingNanos() {
 		long until = this.closedUntil;

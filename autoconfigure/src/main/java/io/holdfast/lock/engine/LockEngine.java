@@ -187,7 +187,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 				long left = deadline - this.context.time().nanos();
 				Outcome<Hold> next = acquire(request.withWaitTime(left), ifRefused, depth);
 				if (!(next instanceof Outcome.Granted<Hold> granted)) {
-					CombinedHold.close(holds);
+					CombinedHold.discard(holds);
 					return next;
 				}
 				holds.add(granted.value());
@@ -195,7 +195,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 			return new Outcome.Granted<>(CombinedHold.of(holds));
 		}
 		catch (RuntimeException | Error ex) {
-			CombinedHold.close(holds);
+			CombinedHold.discard(holds);
 			throw ex;
 		}
 	}

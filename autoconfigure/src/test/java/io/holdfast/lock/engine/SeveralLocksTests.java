@@ -104,6 +104,18 @@ class SeveralLocksTests {
 		assertThat(LockContext.handles()).isEmpty();
 	}
 
+	@Test
+	void minHoldDoesNotKeepLocksOfAFailedRequest() {
+		this.backend.heldByAnother(B);
+		LockRequest.Builder request = LockRequest.forLocks(List.of(A, B))
+			.minHold(Duration.ofSeconds(20))
+			.waitTime(Duration.ZERO);
+		assertThat(this.fixture.acquire(request)).isCompletedExceptionally();
+		assertThat(this.backend.owners).containsOnlyKeys(B);
+		assertThat(this.fixture.engine.tryAcquire(request.build())).isEmpty();
+		assertThat(this.backend.owners).containsOnlyKeys(B);
+	}
+
 	/** A body must not start under a lock lost during the wait for the others. */
 	@Test
 	void locksAreNotDeliveredIfOneWasLostDuringTheWait() {
