@@ -35,7 +35,7 @@ final class Hold extends ClosableHold implements HeldLocks {
 
 	private int depth;
 
-	private volatile boolean userManaged;
+	volatile boolean userManaged;
 
 	private volatile boolean ended;
 

@@ -104,16 +104,17 @@ final class HoldRegistry {
 		}
 		waiting().forEach(Acquisition::stop);
 		held().forEach((lease) -> lease.store.endIfIdle());
-		announceWait(timeout);
-		awaitNoneInUse(timeout.toNanos());
+		Set<Lease> own = ThreadHolds.leasesOfRunningBodies();
+		announceWait(timeout, own);
+		awaitNoneInUse(timeout.toNanos(), own);
 		this.ended = true;
 		held().forEach(Lease::endAtShutdown);
 		return true;
 	}
 
-	private void announceWait(Duration timeout) {
+	private void announceWait(Duration timeout, Set<Lease> own) {
 		List<String> inUse = held().stream()
-			.filter(Lease::inUse)
+			.filter((lease) -> lease.inUse() && !own.contains(lease))
 			.map((lease) -> lease.request().lock().toString())
 			.sorted()
 			.toList();
@@ -131,10 +132,15 @@ final class HoldRegistry {
 		return this.callers.stream().map((caller) -> caller.lease).filter(Objects::nonNull).toList();
 	}
 
-	/** A caller whose own thread closes the engine cannot end meanwhile. */
-	private static boolean delaysClosing(LocalWaitQueues.Ticket caller) {
+	/**
+	 * Whether a closing engine waits for a caller. One whose own thread closes the engine
+	 * cannot end meanwhile.
+	 * @param own the leases under which the closing thread runs
+	 */
+	private static boolean delaysClosing(LocalWaitQueues.Ticket caller, Set<Lease> own) {
 		Lease lease = caller.lease;
-		return (lease != null) ? lease.delaysClosing() : ((Acquisition) caller).caller() != Thread.currentThread();
+		return (lease != null) ? lease.delaysClosing() && !own.contains(lease)
+				: ((Acquisition) caller).caller() != Thread.currentThread();
 	}
 
 	/**
@@ -142,11 +148,11 @@ final class HoldRegistry {
 	 * runs under a lock and the release of every ended hold is sent, until the time is
 	 * over, or until the thread is interrupted.
 	 */
-	private void awaitNoneInUse(long nanos) {
+	private void awaitNoneInUse(long nanos, Set<Lease> own) {
 		long left = nanos;
 		this.lock.lock();
 		try {
-			while (left > 0 && this.callers.stream().anyMatch(HoldRegistry::delaysClosing)) {
+			while (left > 0 && this.callers.stream().anyMatch((caller) -> delaysClosing(caller, own))) {
 				left = this.changed.awaitNanos(left);
 			}
 		}

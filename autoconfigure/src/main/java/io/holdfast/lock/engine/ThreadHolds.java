@@ -1,6 +1,8 @@
 package io.holdfast.lock.engine;
 
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -78,6 +80,20 @@ final class ThreadHolds {
 			}
 		}
 		return 0;
+	}
+
+	/**
+	 * Returns the leases under which this thread runs a body. Code that manages a handle
+	 * itself may close it on another thread.
+	 */
+	static Set<Lease> leasesOfRunningBodies() {
+		return LockContext.handles()
+			.stream()
+			.filter(Hold.class::isInstance)
+			.map(Hold.class::cast)
+			.filter((hold) -> !hold.userManaged)
+			.map(Hold::lease)
+			.collect(Collectors.toSet());
 	}
 
 	/**

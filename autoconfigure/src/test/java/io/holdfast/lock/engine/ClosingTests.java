@@ -8,6 +8,7 @@ import java.util.concurrent.TimeoutException;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -21,6 +22,7 @@ import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObserver;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -89,6 +91,21 @@ class ClosingTests {
 		this.time.advance(EngineSettings.DEFAULTS.responseTimeout().multipliedBy(3));
 		this.closed.join();
 		assertThat(this.backend.calls).endsWith("threads and clients close");
+	}
+
+	/** For example, a job that ends its application. */
+	@Test
+	@Timeout(30)
+	void closeDoesNotAwaitTheBodyThatCallsIt() {
+		EngineFixture fixture = new EngineFixture(settings().shutdownTimeout(Duration.ofMinutes(1)).build(),
+				TransactionBoundary.NONE);
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> fixture.engine.execute(request().build(), (handle) -> {
+				fixture.engine.close();
+				return null;
+			}))
+			.withMessageContaining("the application is stopping");
+		fixture.assertNothingLeft();
 	}
 
 	@Test
