@@ -140,7 +140,8 @@ final class LeaseEnd {
 		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
 			this.releaseRequested = true;
 		}
-		else if (cause == LossCause.SHUTDOWN && remainingNanos() > 0) {
+		// no timer of a closing engine runs until the end of the delay
+		else if (cause == LossCause.SHUTDOWN && (remainingNanos() > 0 || !this.lockDelay.isZero())) {
 			retain(quiet, this.lockDelay);
 		}
 		// a session-bound store may otherwise keep the lock for a long time
@@ -153,9 +154,9 @@ final class LeaseEnd {
 	}
 
 	/**
-	 * Asks the store to keep the lock for the rest of its {@code minHold}, which outlasts
-	 * this JVM. This is not the end of the lease: a late response to the acquisition must
-	 * not withdraw the lock that is kept.
+	 * Asks the store to keep the lock for the rest of its {@code minHold} or the lock
+	 * delay, which outlast this JVM. This is not the end of the lease: a late response to
+	 * the acquisition must not withdraw the lock that is kept.
 	 * @param quiet completes when no renewal of the lease is in progress
 	 * @param atLeast the minimum time to keep the lock
 	 */

@@ -46,7 +46,7 @@ final class ReleaseRetrier {
 
 	private final Map<LockBackend, Retries> retries = new ConcurrentHashMap<>();
 
-	/** Locks that a store did not keep for the rest of their {@code minHold}. */
+	/** Locks that a store did not keep after this engine has closed. */
 	private final Queue<LockName> notRetained = new ConcurrentLinkedQueue<>();
 
 	/**
@@ -142,7 +142,7 @@ final class ReleaseRetrier {
 	private void warnOfNotRetained() {
 		if (!this.notRetained.isEmpty()) {
 			logger.warn(
-					"At shutdown, the minHold of %s locks had not elapsed, and their store does not keep them without this application. Another instance may acquire them as soon as its client is closed. The first of them is '%s'. Use another store for such locks."
+					"At shutdown, the minHold or the lock-delay of %s locks had not elapsed, and their store does not keep them without this application. Another instance may acquire them as soon as its client is closed. The first of them is '%s'. Use another store for such locks."
 						.formatted(this.notRetained.size(), this.notRetained.peek()));
 		}
 	}
