@@ -20,9 +20,7 @@ import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.support.DurationText;
 
-/**
- * One use of a lease by its holder. Reentrant holds share the lease.
- */
+/** One use of a lease by its holder. Reentrant holds share the lease. */
 final class Hold extends ClosableHold implements HeldLocks {
 
 	private static final String COMMIT_REFUSED = " The commit was refused and the transaction is rolled back, so it wrote nothing. Repeat the call.";
@@ -254,7 +252,11 @@ final class Hold extends ClosableHold implements HeldLocks {
 
 	@Override
 	public void onLost(Consumer<LockLostEvent> listener) {
-		this.lease.onLost(listener);
+		this.lease.onLost((event) -> {
+			if (!this.ended || this.lease.hasEnded()) {
+				listener.accept(event);
+			}
+		});
 	}
 
 	@Override

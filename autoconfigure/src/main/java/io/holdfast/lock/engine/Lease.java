@@ -234,6 +234,10 @@ final class Lease extends LossState {
 		return this.holds > 0 && !lost();
 	}
 
+	boolean hasEnded() {
+		return this.holds == 0;
+	}
+
 	/** Whether observers know of this lease, because its caller keeps it. */
 	boolean isReported() {
 		return observer().isReported();

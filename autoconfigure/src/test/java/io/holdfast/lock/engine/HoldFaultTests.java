@@ -61,6 +61,19 @@ class HoldFaultTests {
 		assertThat(this.fixture.record.losses).hasSize(1);
 	}
 
+	@Test
+	void innerHoldThatIsClosedIsNotNotifiedOfALaterLoss() {
+		List<String> notified = new ArrayList<>();
+		LockHandle outer = this.fixture.engine.acquire(request().build());
+		outer.onLost((event) -> notified.add("outer"));
+		LockHandle inner = this.fixture.engine.acquire(request().build());
+		inner.onLost((event) -> notified.add("inner"));
+		inner.close();
+		this.backend.revoked.complete(null);
+		outer.close();
+		assertThat(notified).containsExactly("outer");
+	}
+
 	/** The loss of one lease and the renewal of the other fall due together. */
 	@Test
 	void errorOfAListenerStopsNeitherListenersNorRenewals() {
