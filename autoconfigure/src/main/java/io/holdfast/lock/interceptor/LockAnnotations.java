@@ -3,8 +3,9 @@ package io.holdfast.lock.interceptor;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -53,9 +54,11 @@ final class LockAnnotations {
 	 */
 	static @Nullable DistributedLock find(Method method, Class<?> targetClass) {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		DistributedLock own = onMethod(specific, method);
+		List<Method> declarations = declarations(specific, method, targetClass);
+		DistributedLock own = onMethods(declarations);
 		if (own != null || ReflectionUtils.isObjectMethod(specific) || !Modifier.isPublic(specific.getModifiers())
-				|| Modifier.isStatic(specific.getModifiers()) || isUnlocked(specific) || isUnlocked(method)) {
+				|| Modifier.isStatic(specific.getModifiers())
+				|| declarations.stream().anyMatch(LockAnnotations::isUnlocked)) {
 			return own;
 		}
 		return nearest(targetClass);
@@ -69,12 +72,9 @@ final class LockAnnotations {
 	 */
 	static List<MergedAnnotation<DistributedLock>> rivals(Method method, Class<?> targetClass) {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		List<MergedAnnotation<DistributedLock>> all = new ArrayList<>(all(specific));
-		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
-			Method declared = ClassUtils.getMethodIfAvailable(type, specific.getName(), specific.getParameterTypes());
-			// the method may be inherited from a class that does not implement it
-			all.addAll((declared != null) ? all(declared) : List.of());
-		}
+		List<MergedAnnotation<DistributedLock>> all = declarations(specific, specific, targetClass).stream()
+			.flatMap((declared) -> all(declared).stream())
+			.toList();
 		all = all.isEmpty() ? all(targetClass) : all;
 		for (MergedAnnotation<DistributedLock> other : all) {
 			MergedAnnotation<DistributedLock> first = all.get(0);
@@ -109,9 +109,26 @@ final class LockAnnotations {
 		return AnnotatedElementUtils.hasAnnotation(method, Unlocked.class);
 	}
 
-	private static @Nullable DistributedLock onMethod(Method specific, Method called) {
-		DistributedLock annotation = nearest(specific);
-		return (annotation == null && specific != called) ? nearest(called) : annotation;
+	/**
+	 * Returns a method, the one that was called, and the methods of interfaces that it
+	 * implements for its class. It may be inherited from a class that does not implement
+	 * them.
+	 */
+	private static List<Method> declarations(Method specific, Method called, Class<?> targetClass) {
+		Set<Method> found = new LinkedHashSet<>(List.of(specific, called));
+		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
+			for (Method declared : type.getMethods()) {
+				if (declared.getName().equals(specific.getName())
+						&& AopUtils.getMostSpecificMethod(declared, targetClass).equals(specific)) {
+					found.add(declared);
+				}
+			}
+		}
+		return List.copyOf(found);
+	}
+
+	private static @Nullable DistributedLock onMethods(List<Method> methods) {
+		return methods.stream().map(LockAnnotations::nearest).filter(Objects::nonNull).findFirst().orElse(null);
 	}
 
 }
