@@ -2,7 +2,6 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
@@ -15,7 +14,6 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.TransactionBoundary.SetAside;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.support.DurationText;
@@ -203,7 +201,7 @@ final class Hold extends ClosableHold implements HeldLocks {
 	}
 
 	private void requireValid(String ifLost, String ifInDoubt) {
-		Throwable doubt = isHeld() ? awaitConfirmation() : null;
+		Throwable doubt = isHeld() ? Confirmation.await(this.lease) : null;
 		requireHeld(ifLost);
 		if (doubt != null) {
 			throw new LockBackendException(lock(), backend(),
@@ -214,39 +212,12 @@ final class Hold extends ClosableHold implements HeldLocks {
 	}
 
 	private void requireHeld(String remedy) {
-		if (this.ended) {
-			throw new LockLostException(lock(), backend(), "Lock '%s' was already released (%s, token %s)."
-				.formatted(lock(), this.lease.request(), fencingToken()) + remedy + diagnosis());
-		}
-		String lost = this.lease.lossMessage();
-		if (lost != null) {
-			throw new LockLostException(lock(), backend(), lost + remedy + this.lease.prevention() + diagnosis());
-		}
-	}
-
-	/**
-	 * Waits until the store has confirmed a valid lease. Most backends respond
-	 * immediately. A backend whose connection is interrupted may keep the holder waiting,
-	 * at most for as long as the lease is valid. The lease may be lost meanwhile.
-	 * @return why the holder must not continue although no loss is known, or {@code null}
-	 */
-	private @Nullable Throwable awaitConfirmation() {
-		try {
-			CompletableFuture<Boolean> confirmed = this.lease.confirm();
-			if (!confirmed.isDone() && this.lease.request().backend().answersOn(Thread.currentThread())) {
-				return new IllegalStateException("this thread delivers its responses and must not wait for one");
-			}
-			if (!IdleWait.get(confirmed)) {
-				this.lease.store.lose(LossCause.REFUSED);
-			}
-			return null;
-		}
-		catch (ExecutionException ex) {
-			return ex.getCause();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return ex;
+		boolean released = this.ended;
+		String problem = released ? "Lock '%s' was already released (%s, token %s).".formatted(lock(),
+				this.lease.request(), fencingToken()) : this.lease.lossMessage();
+		if (problem != null) {
+			String prevention = released ? "" : this.lease.prevention();
+			throw new LockLostException(lock(), backend(), problem + remedy + prevention + diagnosis());
 		}
 	}
 

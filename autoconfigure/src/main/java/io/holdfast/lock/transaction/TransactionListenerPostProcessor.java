@@ -1,12 +1,9 @@
 package io.holdfast.lock.transaction;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
@@ -16,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
-import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -32,10 +28,9 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Adds a listener to every transaction manager, regardless of how it was created: to
  * managers that are beans of this context or its parents, and to those of templates. A
  * manager that another post-processor needs gets its listener when all singletons exist.
- * A manager of a parent loses the listener when this context closes.
  */
 public final class TransactionListenerPostProcessor
-		implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton, DisposableBean {
+		implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(TransactionListenerPostProcessor.class);
 
@@ -45,10 +40,6 @@ public final class TransactionListenerPostProcessor
 
 	/** The managers that have been named in a warning. */
 	private final Set<String> named = ConcurrentHashMap.newKeySet();
-
-	/** The managers that have the listener. */
-	private final Set<ConfigurableTransactionManager> managers = Collections
-		.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	private @Nullable BeanFactory beanFactory;
 
@@ -96,8 +87,7 @@ public final class TransactionListenerPostProcessor
 	private void listenTo(@Nullable PlatformTransactionManager manager, String beanName) {
 		if (manager instanceof ConfigurableTransactionManager configurable) {
 			if (!configurable.getTransactionExecutionListeners().contains(this.listener)) {
-				change(configurable, (listeners) -> listeners.add(this.listener));
-				this.managers.add(configurable);
+				addListener(configurable);
 			}
 			// messaging managers never synchronize, and have no rows that a lock protects
 			if (manager instanceof AbstractPlatformTransactionManager synchronizing
@@ -115,19 +105,15 @@ public final class TransactionListenerPostProcessor
 		}
 	}
 
-	@Override
-	public void destroy() {
-		for (ConfigurableTransactionManager manager : List.copyOf(this.managers)) {
-			change(manager, (listeners) -> listeners.remove(this.listener));
-		}
-	}
-
-	/** Replaces the listeners, because transactions of a parent may iterate over them. */
-	private static void change(ConfigurableTransactionManager manager,
-			Consumer<List<TransactionExecutionListener>> change) {
+	/**
+	 * Replaces the listeners, because transactions of a parent may iterate over them. A
+	 * manager of a parent keeps the listener when this context closes: a transaction may
+	 * still have to learn that its lock was lost.
+	 */
+	private void addListener(ConfigurableTransactionManager manager) {
 		synchronized (manager) {
 			List<TransactionExecutionListener> listeners = new ArrayList<>(manager.getTransactionExecutionListeners());
-			change.accept(listeners);
+			listeners.add(this.listener);
 			manager.setTransactionExecutionListeners(listeners);
 		}
 	}

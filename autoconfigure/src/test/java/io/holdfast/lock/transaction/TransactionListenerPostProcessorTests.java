@@ -82,22 +82,6 @@ class TransactionListenerPostProcessorTests {
 			.run((context) -> assertChecksCommits(parent.getBean(PlatformTransactionManager.class))));
 	}
 
-	@Test
-	void closedContextLeavesNoListenerInTheParent() {
-		dataSource().run((parent) -> {
-			ConfigurableTransactionManager manager = parent.getBean(ConfigurableTransactionManager.class);
-			TransactionExecutionListener other = new TransactionExecutionListener() {
-			};
-			manager.addListener(other);
-			withLocks(new ApplicationContextRunner()).withParent(parent).run((first) -> {
-				withLocks(new ApplicationContextRunner()).withParent(parent)
-					.run((second) -> assertThat(manager.getTransactionExecutionListeners()).hasSize(5));
-				assertThat(manager.getTransactionExecutionListeners()).hasSize(3);
-			});
-			assertThat(manager.getTransactionExecutionListeners()).containsExactly(other);
-		});
-	}
-
 	/** A list that another thread changes fails the iteration of a transaction. */
 	@Test
 	void transactionInProgressKeepsItsListeners() {

@@ -46,19 +46,24 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * Renews a lease; returns the number of seconds that it lasts from now. Fails unless
-	 * a majority confirms the term of the leader that has renewed it: a leader that was
-	 * paused or cut off answers, but the next one does not know of the renewal.
+	 * Renews a lease; returns the number of seconds that it lasts. Fails unless a
+	 * majority confirms the leader that has renewed it: a leader that was paused or cut
+	 * off answers, but the next one does not know of the renewal.
+	 * @param term the term of the leader that a majority has confirmed since the time
+	 * from which the renewal counts
 	 */
-	CompletableFuture<Long> keepAlive(long lease) {
-		CompletableFuture<EtcdTransaction.Answer> confirmed = this.client
-			.commit(EtcdTransaction.of(new Get(this.root)));
-		return this.client.keepAlive(lease).thenCompose((renewed) -> confirmed.thenApply((answer) -> {
-			if (renewed.term() != answer.term()) {
+	CompletableFuture<Long> keepAlive(long lease, CompletableFuture<Long> term) {
+		return this.client.keepAlive(lease).thenCompose((renewed) -> term.thenApply((confirmed) -> {
+			if (renewed.term() != confirmed) {
 				throw new FormerLeaderException();
 			}
 			return renewed.seconds();
 		}));
+	}
+
+	/** Returns the term of the leader, confirmed by a majority. */
+	CompletableFuture<Long> term() {
+		return this.client.commit(EtcdTransaction.of(new Get(this.root))).thenApply(EtcdTransaction.Answer::term);
 	}
 
 	CompletableFuture<Long> timeToLive(long lease) {
@@ -161,15 +166,15 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * Returns the revisions that created these keys, without those of missing keys. Takes
-	 * one round trip and never returns stale data.
+	 * Reads the revisions that created these keys. Takes one round trip and never returns
+	 * stale data.
 	 */
-	CompletableFuture<Map<String, Long>> revisions(List<String> keys) {
+	CompletableFuture<Revisions> revisions(List<String> keys) {
 		return this.client.commit(EtcdTransaction.of(keys.stream().map(Get::new).toArray(Operation[]::new)))
-			.thenApply((answer) -> answer.read()
+			.thenApply((answer) -> new Revisions(answer.read()
 				.stream()
 				.flatMap(List::stream)
-				.collect(Collectors.toMap(Key::name, Key::created, Math::max)));
+				.collect(Collectors.toMap(Key::name, Key::created, Math::max)), answer.term()));
 	}
 
 	/**
@@ -204,6 +209,21 @@ final class EtcdCalls {
 
 	private static @Nullable String other(List<Key> read, String key) {
 		return read.stream().map(Key::name).filter((found) -> !found.equals(key)).findFirst().orElse(null);
+	}
+
+	/**
+	 * The revisions of keys.
+	 *
+	 * @param created the revision that created each key that exists
+	 * @param term the term of the leader, confirmed by a majority
+	 */
+	record Revisions(Map<String, Long> created, long term) {
+
+		/** Returns the revision that created a key, or zero if there is no such key. */
+		long of(String key) {
+			return this.created.getOrDefault(key, 0L);
+		}
+
 	}
 
 	/** Thrown when the leader that has renewed a lease may no longer be the leader. */

@@ -93,16 +93,26 @@ final class EtcdLease {
 
 	/** Renews this lease. Concurrent callers share one request. */
 	CompletableFuture<EtcdLease> renewed() {
-		return this.renewal.send(() -> {
-			long start = this.clock.nanos();
-			return this.calls.keepAlive(this.id).thenApply((seconds) -> {
-				this.term = Term.of(start, Math.min(seconds, length().toSeconds()), length().toSeconds());
-				return this;
-			}).whenComplete((renewed, failure) -> {
-				if (failure != null && EtcdErrors.isLeaseGone(failure)) {
-					this.ended = true;
-				}
-			});
+		return this.renewal.send(() -> renewed(this.clock.nanos(), this.calls.term()));
+	}
+
+	/**
+	 * Renews this lease like {@link #renewed()}, together with another request.
+	 * @param start the time before that request was sent
+	 * @param term the term of the leader, with which it was answered
+	 */
+	CompletableFuture<EtcdLease> renewedWith(long start, CompletableFuture<Long> term) {
+		return this.renewal.send(() -> renewed(start, term));
+	}
+
+	private CompletableFuture<EtcdLease> renewed(long start, CompletableFuture<Long> term) {
+		return this.calls.keepAlive(this.id, term).thenApply((seconds) -> {
+			this.term = Term.of(start, Math.min(seconds, length().toSeconds()), length().toSeconds());
+			return this;
+		}).whenComplete((renewed, failure) -> {
+			if (failure != null && EtcdErrors.isLeaseGone(failure)) {
+				this.ended = true;
+			}
 		});
 	}
 

@@ -47,30 +47,27 @@ final class EtcdRenewals {
 
 	/**
 	 * Renews the leases and reads the keys at the same time: etcd has been seen to renew
-	 * a lease whose keys were already gone.
+	 * a lease whose keys were already gone. The same read confirms the leader.
 	 */
 	private CompletableFuture<List<RenewResult>> renewBatch(List<Grant> grants) {
 		long start = this.clock.nanos();
 		List<QueueNode> queueNodes = grants.stream().map(this.queueNodes::of).filter(Objects::nonNull).toList();
-		CompletableFuture<Map<String, Long>> revisions = this.calls
+		CompletableFuture<EtcdCalls.Revisions> revisions = this.calls
 			.revisions(queueNodes.stream().map(QueueNode::key).toList());
+		CompletableFuture<Long> term = revisions.thenApply(EtcdCalls.Revisions::term);
 		Map<EtcdLease, CompletableFuture<EtcdLease>> renewals = new IdentityHashMap<>();
 		List<CompletableFuture<RenewResult>> answers = new ArrayList<>();
 		for (Grant grant : grants) {
 			QueueNode queueNode = this.queueNodes.of(grant);
 			EtcdLease lease = (queueNode != null) ? queueNode.lease() : null;
-			answers.add((queueNode == null || lease == null)
-					? CompletableFuture.completedFuture(new RenewResult.Refused())
-					: renewals.computeIfAbsent(lease, EtcdLease::renewed)
-						.thenCombine(revisions, (renewed, read) -> revisionOf(queueNode, read) == grant.storeToken())
-						.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
-						.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
+			answers
+				.add((queueNode == null || lease == null) ? CompletableFuture.completedFuture(new RenewResult.Refused())
+						: renewals.computeIfAbsent(lease, (shared) -> shared.renewedWith(start, term))
+							.thenCombine(revisions, (renewed, read) -> read.of(queueNode.key()) == grant.storeToken())
+							.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
+							.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
 		}
 		return Stages.all(answers);
-	}
-
-	private static long revisionOf(QueueNode queueNode, Map<String, Long> revisions) {
-		return revisions.getOrDefault(queueNode.key(), 0L);
 	}
 
 	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean keyExists, EtcdLease lease,
