@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.etcd;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -111,8 +110,32 @@ final class EtcdCalls {
 					return CompletableFuture.failedFuture(new EpochPassedException());
 				}
 				// an earlier attempt created the key, and its response was lost
-				return read.get(0).value().equals(value) ? readPredecessor(key, created(read), rivals)
+				return read.get(0).value().equals(value)
+						? attach(new Put(key, value, lease), created(read), rivals, epoch)
 						: CompletableFuture.failedFuture(new KeyTakenException(key));
+			});
+	}
+
+	/**
+	 * Attaches a claim's key to the lease of its latest attempt, and reads its
+	 * predecessor. The lease of an earlier attempt is no longer renewed: etcd may have
+	 * reported that it does not exist, although it does.
+	 */
+	private CompletableFuture<QueuePosition> attach(Put put, long revision, String rivals, @Nullable Condition epoch) {
+		List<Condition> conditions = Stream.of(new Created(put.key(), revision), epoch)
+			.filter(Objects::nonNull)
+			.toList();
+		List<Operation> attach = Stream.concat(Stream.of(put), predecessor(put.key(), revision, rivals).stream())
+			.toList();
+		return this.client.commit(new EtcdTransaction(conditions, attach, List.of(new Get(put.key()))))
+			.thenApply((answer) -> {
+				if (answer.succeeded()) {
+					return position(put.key(), revision, answer);
+				}
+				if (created(answer.read().get(0)) == revision) {
+					throw new EpochPassedException();
+				}
+				throw new KeyGoneException(revision);
 			});
 	}
 
@@ -122,16 +145,24 @@ final class EtcdCalls {
 	 * is gone. Never returns stale data.
 	 */
 	CompletableFuture<QueuePosition> readPredecessor(String key, long revision, String rivals) {
-		Operation before = new GetNewest(rivals, 1, revision - 1);
-		EtcdTransaction read = EtcdKeys.isSticky(key) ? onlyIf(key, revision, before, new GetNewest(rivals, 1, 0))
-				: onlyIf(key, revision, before);
+		EtcdTransaction read = new EtcdTransaction(List.of(new Created(key, revision)),
+				predecessor(key, revision, rivals), List.of());
 		return this.client.commit(read).thenApply((answer) -> {
 			if (!answer.succeeded()) {
 				throw new KeyGoneException(revision);
 			}
-			boolean wanted = answer.read().size() > 1 && other(answer.read().get(1), key) != null;
-			return new QueuePosition(revision, other(answer.read().get(0), key), answer.revision(), wanted);
+			return position(key, revision, answer);
 		});
+	}
+
+	private static List<Operation> predecessor(String key, long revision, String rivals) {
+		Operation before = new GetNewest(rivals, 1, revision - 1);
+		return EtcdKeys.isSticky(key) ? List.of(before, new GetNewest(rivals, 1, 0)) : List.of(before);
+	}
+
+	private static QueuePosition position(String key, long revision, EtcdTransaction.Answer answer) {
+		boolean wanted = answer.read().size() > 1 && other(answer.read().get(1), key) != null;
+		return new QueuePosition(revision, other(answer.read().get(0), key), answer.revision(), wanted);
 	}
 
 	/** Reads all keys with a prefix, oldest first. Never returns stale data. */
@@ -169,9 +200,9 @@ final class EtcdCalls {
 	 * Reads the revisions that created these keys. Takes one round trip and never returns
 	 * stale data.
 	 */
-	CompletableFuture<Revisions> revisions(List<String> keys) {
+	CompletableFuture<KeyRevisions> revisions(List<String> keys) {
 		return this.client.commit(EtcdTransaction.of(keys.stream().map(Get::new).toArray(Operation[]::new)))
-			.thenApply((answer) -> new Revisions(answer.read()
+			.thenApply((answer) -> new KeyRevisions(answer.read()
 				.stream()
 				.flatMap(List::stream)
 				.collect(Collectors.toMap(Key::name, Key::created, Math::max)), answer.term()));
@@ -209,32 +240,6 @@ final class EtcdCalls {
 
 	private static @Nullable String other(List<Key> read, String key) {
 		return read.stream().map(Key::name).filter((found) -> !found.equals(key)).findFirst().orElse(null);
-	}
-
-	/**
-	 * The revisions of keys.
-	 *
-	 * @param created the revision that created each key that exists
-	 * @param term the term of the leader, confirmed by a majority
-	 */
-	record Revisions(Map<String, Long> created, long term) {
-
-		/** Returns the revision that created a key, or zero if there is no such key. */
-		long of(String key) {
-			return this.created.getOrDefault(key, 0L);
-		}
-
-	}
-
-	/** Thrown when the leader that has renewed a lease may no longer be the leader. */
-	static final class FormerLeaderException extends RuntimeException {
-
-		private static final long serialVersionUID = 1L;
-
-		FormerLeaderException() {
-			super("etcd has elected another leader than the one that renewed the lease");
-		}
-
 	}
 
 	/** Thrown when the key of a claim no longer exists. */

@@ -52,9 +52,9 @@ final class EtcdRenewals {
 	private CompletableFuture<List<RenewResult>> renewBatch(List<Grant> grants) {
 		long start = this.clock.nanos();
 		List<QueueNode> queueNodes = grants.stream().map(this.queueNodes::of).filter(Objects::nonNull).toList();
-		CompletableFuture<EtcdCalls.Revisions> revisions = this.calls
+		CompletableFuture<KeyRevisions> revisions = this.calls
 			.revisions(queueNodes.stream().map(QueueNode::key).toList());
-		CompletableFuture<Long> term = revisions.thenApply(EtcdCalls.Revisions::term);
+		CompletableFuture<Long> term = revisions.thenApply(KeyRevisions::term);
 		Map<EtcdLease, CompletableFuture<EtcdLease>> renewals = new IdentityHashMap<>();
 		List<CompletableFuture<RenewResult>> answers = new ArrayList<>();
 		for (Grant grant : grants) {

@@ -3,9 +3,12 @@ package io.holdfast.lock.backend.etcd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 
+import io.etcd.jetcd.KeyValue;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -217,6 +220,28 @@ class EtcdClaimTests extends LateEtcdBackend {
 	private static long secondsLeft() throws Exception {
 		long lease = key().getLease();
 		return inspection.getLeaseClient().timeToLive(lease, io.etcd.jetcd.options.LeaseOption.DEFAULT).get().getTTL();
+	}
+
+	/** The key of the claim is still there, with a lease that nobody renews. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void claimOfALeaseThatEtcdMissedIsGrantedWithItsNextLease(boolean renewed) throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiting = fairClaim(Duration.ofSeconds(12), renewed);
+		refused(this.backend, waiting);
+		Set<Long> leases = keys("").stream().map(KeyValue::getLease).collect(Collectors.toSet());
+		this.client.missNextLease();
+		Awaitility.await().atMost(BOUND).until(() -> !this.client.missesNextLease());
+		released(this.other, holder);
+		Grant grant = granted(this.backend, waiting);
+		assertThat(grant.lease()).isGreaterThan(Duration.ofSeconds(11));
+		assertThat(secondsLeft()).isGreaterThanOrEqualTo(10);
+		released(this.backend, grant);
+		assertThat(keys("locks/")).isEmpty();
+		// the key of the session that etcd has missed would last as long as its lease
+		for (long lease : leases) {
+			inspection.getLeaseClient().revoke(lease).get();
+		}
 	}
 
 	@Test

@@ -286,7 +286,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 					Client.builder().endpoints(guarded.endpoint()).user(bytes("shop")).password(bytes("secret")),
 					new EtcdLockOptions("shop", Duration.ofSeconds(1)));
 			this.others.add(one);
-			Grant holder = granted(one, claim(LOCK));
+			Grant holder = soonGranted(one, claim(LOCK));
 			// the server keeps its login tokens only in memory
 			guarded.restart();
 			soonRenewed(one, holder);

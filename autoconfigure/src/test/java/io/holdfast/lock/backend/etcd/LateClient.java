@@ -37,6 +37,8 @@ final class LateClient implements EtcdClient {
 
 	private boolean refusesNextDeletion;
 
+	private volatile boolean missesNextLease;
+
 	private final Queue<Predicate<EtcdTransaction>> awaited = new ArrayDeque<>();
 
 	private final Queue<Supplier<CompletableFuture<?>>> heldBack = new ArrayDeque<>();
@@ -94,6 +96,19 @@ final class LateClient implements EtcdClient {
 		this.refusesNextDeletion = true;
 	}
 
+	/**
+	 * Makes etcd report at the next renewal that the lease does not exist, as a new
+	 * leader does that has not executed its creation yet.
+	 */
+	void missNextLease() {
+		this.missesNextLease = true;
+	}
+
+	/** Whether the next renewal is still to come. */
+	boolean missesNextLease() {
+		return this.missesNextLease;
+	}
+
 	/** Sets whether each later request fails. */
 	void failing(boolean failing) {
 		this.failure = failing ? new TimeoutException("etcd is unavailable") : null;
@@ -145,6 +160,11 @@ final class LateClient implements EtcdClient {
 
 	@Override
 	public CompletableFuture<RenewedLease> keepAlive(long lease) {
+		if (this.missesNextLease) {
+			this.missesNextLease = false;
+			return CompletableFuture.failedFuture(
+					Status.NOT_FOUND.withDescription("etcdserver: requested lease not found").asRuntimeException());
+		}
 		return send(() -> this.client.keepAlive(lease));
 	}
 
