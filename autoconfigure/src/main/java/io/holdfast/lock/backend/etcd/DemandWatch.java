@@ -63,7 +63,8 @@ final class DemandWatch extends EtcdWatch {
 
 	@Override
 	public void written(String key, long revision) {
-		if (isNews(revision)) {
+		// the holder may have attached its own key to another lease before the grant
+		if (isNews(revision) && !key.equals(this.key)) {
 			end();
 		}
 	}

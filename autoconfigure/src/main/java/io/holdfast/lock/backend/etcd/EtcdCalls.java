@@ -18,6 +18,7 @@ import io.holdfast.lock.backend.etcd.EtcdTransaction.HasValue;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Key;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Operation;
 import io.holdfast.lock.backend.etcd.EtcdTransaction.Put;
+import io.holdfast.lock.backend.etcd.EtcdTransaction.Written;
 
 /**
  * Sends the requests that locks need, without blocking.
@@ -109,9 +110,9 @@ final class EtcdCalls {
 				if (read.isEmpty()) {
 					return CompletableFuture.failedFuture(new EpochPassedException());
 				}
-				// an earlier attempt created the key, and its response was lost
+				// an earlier attempt created the key: its response or its lease was lost
 				return read.get(0).value().equals(value)
-						? attach(new Put(key, value, lease), created(read), rivals, epoch)
+						? attach(new Put(key, value, lease), read.get(0), rivals, epoch)
 						: CompletableFuture.failedFuture(new KeyTakenException(key));
 			});
 	}
@@ -119,10 +120,12 @@ final class EtcdCalls {
 	/**
 	 * Attaches a claim's key to the lease of its latest attempt, and reads its
 	 * predecessor. The lease of an earlier attempt is no longer renewed: etcd may have
-	 * reported that it does not exist, although it does.
+	 * reported that it does not exist, although it does. Only the first of several
+	 * requests that have found the same key has an effect, so a late one has none.
 	 */
-	private CompletableFuture<QueuePosition> attach(Put put, long revision, String rivals, @Nullable Condition epoch) {
-		List<Condition> conditions = Stream.of(new Created(put.key(), revision), epoch)
+	private CompletableFuture<QueuePosition> attach(Put put, Key found, String rivals, @Nullable Condition epoch) {
+		long revision = found.created();
+		List<Condition> conditions = Stream.of(new Written(found.name(), found.written()), epoch)
 			.filter(Objects::nonNull)
 			.toList();
 		List<Operation> attach = Stream.concat(Stream.of(put), predecessor(put.key(), revision, rivals).stream())

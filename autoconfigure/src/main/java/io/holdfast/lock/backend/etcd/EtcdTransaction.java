@@ -101,9 +101,10 @@ record EtcdTransaction(List<Condition> conditions, List<Operation> then, List<Op
 	 *
 	 * @param name the key
 	 * @param created the revision that created it
+	 * @param written the revision that made its latest change
 	 * @param value its value, empty if it was not read
 	 */
-	record Key(String name, long created, String value) {
+	record Key(String name, long created, long written, String value) {
 	}
 
 	/**

@@ -166,7 +166,7 @@ final class JetcdClient implements EtcdClient {
 		return read.getKvs()
 			.stream()
 			.map((found) -> new EtcdTransaction.Key(text(found.getKey()), found.getCreateRevision(),
-					text(found.getValue())))
+					found.getModRevision(), text(found.getValue())))
 			.toList();
 	}
 

@@ -3,12 +3,9 @@ package io.holdfast.lock.backend.etcd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.stream.Collectors;
 
-import io.etcd.jetcd.KeyValue;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -229,7 +226,6 @@ class EtcdClaimTests extends LateEtcdBackend {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim waiting = fairClaim(Duration.ofSeconds(12), renewed);
 		refused(this.backend, waiting);
-		Set<Long> leases = keys("").stream().map(KeyValue::getLease).collect(Collectors.toSet());
 		this.client.missNextLease();
 		Awaitility.await().atMost(BOUND).until(() -> !this.client.missesNextLease());
 		released(this.other, holder);
@@ -238,10 +234,25 @@ class EtcdClaimTests extends LateEtcdBackend {
 		assertThat(secondsLeft()).isGreaterThanOrEqualTo(10);
 		released(this.backend, grant);
 		assertThat(keys("locks/")).isEmpty();
-		// the key of the session that etcd has missed would last as long as its lease
-		for (long lease : leases) {
-			inspection.getLeaseClient().revoke(lease).get();
-		}
+		// also the one that the backend believes to have ended
+		endSessions();
+	}
+
+	@Test
+	void keyStaysOnItsLeaseDespiteALateAttachment() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiting = fairClaim(Duration.ofSeconds(60), false);
+		this.client.loseNextAnswerToAnAttempt();
+		assertThat(ask(this.backend, waiting)).isInstanceOf(AcquireResult.Indeterminate.class);
+		this.client.holdBackNextAttachment();
+		assertThat(ask(this.backend, waiting)).isInstanceOf(AcquireResult.Indeterminate.class);
+		this.client.missNextLease();
+		released(this.other, holder);
+		Grant grant = granted(this.backend, waiting);
+		long lease = key().getLease();
+		assertThat(this.client.carryOut()).isEqualTo(1);
+		assertThat(key().getLease()).isEqualTo(lease);
+		released(this.backend, grant);
 	}
 
 	@Test

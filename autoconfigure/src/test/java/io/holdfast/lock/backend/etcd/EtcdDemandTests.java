@@ -136,6 +136,7 @@ class EtcdDemandTests extends LateEtcdBackend {
 		EtcdClient.WatchListener watch = this.client.queueWatches().get(0);
 		watch.deleted(key, idle.storeToken() - 1);
 		watch.written(key, idle.storeToken());
+		watch.written(key, idle.storeToken() + 1);
 		assertThat(isWanted(idle)).isFalse();
 		assertThat(idle.revoked().toCompletableFuture()).isNotDone();
 		watch.deleted(key, idle.storeToken() + 1);

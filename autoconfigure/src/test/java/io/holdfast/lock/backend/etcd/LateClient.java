@@ -28,6 +28,10 @@ final class LateClient implements EtcdClient {
 		.stream()
 		.anyMatch((step) -> step instanceof EtcdTransaction.Put put && put.key().contains("/locks/"));
 
+	private static final Predicate<EtcdTransaction> ATTACHMENT = CREATION.and((transaction) -> transaction.conditions()
+		.stream()
+		.noneMatch((condition) -> condition instanceof EtcdTransaction.Created created && created.revision() == 0));
+
 	private static final Predicate<EtcdTransaction> DELETION = (
 			transaction) -> transaction.then().stream().anyMatch((step) -> step instanceof EtcdTransaction.Delete);
 
@@ -62,6 +66,11 @@ final class LateClient implements EtcdClient {
 	/** Holds back the next attempt to create the key of a claim. */
 	synchronized void holdBackNextAttempt() {
 		this.awaited.add(CREATION);
+	}
+
+	/** Holds back the next attempt to attach the key of a claim to another lease. */
+	synchronized void holdBackNextAttachment() {
+		this.awaited.add(ATTACHMENT);
 	}
 
 	/** Holds back the next request to delete the key of a claim. */

@@ -173,14 +173,15 @@ final class ModelEtcd {
 
 	private List<EtcdTransaction.Key> read(String key) {
 		Entry entry = this.keys.get(key);
-		return (entry != null) ? List.of(new EtcdTransaction.Key(key, entry.created, entry.value)) : List.of();
+		return (entry != null) ? List.of(new EtcdTransaction.Key(key, entry.created, entry.written, entry.value))
+				: List.of();
 	}
 
 	private List<EtcdTransaction.Key> newest(EtcdTransaction.GetNewest newest) {
 		return this.keys.entrySet()
 			.stream()
 			.filter((key) -> key.getKey().startsWith(newest.prefix()))
-			.map((key) -> new EtcdTransaction.Key(key.getKey(), key.getValue().created, ""))
+			.map((key) -> new EtcdTransaction.Key(key.getKey(), key.getValue().created, key.getValue().written, ""))
 			.filter((key) -> newest.until() == 0 || key.created() <= newest.until())
 			.sorted(Comparator.comparingLong(EtcdTransaction.Key::created).reversed())
 			.limit(newest.limit())
