@@ -1,6 +1,7 @@
 package io.holdfast.lock.backend.etcd;
 
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sets a deadline for every request, because jetcd sets none and would wait forever for a
  * silent server. Watches are exempt, because they stay open. The keep-alive stream is
- * not, because it is opened for one request only.
+ * not, because it is opened for one request only. Also sets the executor that delivers
+ * the answers: jetcd passes its own to no channel.
  */
 final class DeadlineInterceptor implements ClientInterceptor {
 
@@ -23,17 +25,26 @@ final class DeadlineInterceptor implements ClientInterceptor {
 
 	private final Duration timeout;
 
-	DeadlineInterceptor(Duration timeout) {
+	private final Executor answers;
+
+	/**
+	 * Creates an interceptor.
+	 * @param timeout the longest wait for a response
+	 * @param answers delivers the answers, including the events of watches
+	 */
+	DeadlineInterceptor(Duration timeout, Executor answers) {
 		this.timeout = timeout;
+		this.answers = answers;
 	}
 
 	@Override
 	public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+		CallOptions answered = options.withExecutor(this.answers);
 		if (WATCH.equals(method.getServiceName())) {
-			return next.newCall(method, options);
+			return next.newCall(method, answered);
 		}
 		return new LateCall<>(
-				() -> next.newCall(method, options.withDeadlineAfter(this.timeout.toNanos(), TimeUnit.NANOSECONDS)));
+				() -> next.newCall(method, answered.withDeadlineAfter(this.timeout.toNanos(), TimeUnit.NANOSECONDS)));
 	}
 
 	/**

@@ -229,10 +229,6 @@ final class EtcdCalls {
 		return this.client.watchAll(prefix, listener);
 	}
 
-	void close() {
-		this.client.close();
-	}
-
 	private static EtcdTransaction onlyIf(String key, long created, Operation... operations) {
 		return new EtcdTransaction(List.of(new Created(key, created)), Arrays.asList(operations), List.of());
 	}

@@ -69,6 +69,9 @@ interface EtcdClient extends AutoCloseable {
 	 */
 	Runnable watchAll(String prefix, WatchListener listener);
 
+	/** Whether a thread delivers the answers and the events of watches. */
+	boolean answersOn(Thread thread);
+
 	/** Closes the connections. Requests that are still unanswered fail. */
 	@Override
 	void close();

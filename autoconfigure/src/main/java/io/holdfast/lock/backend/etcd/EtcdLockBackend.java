@@ -57,6 +57,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	/** Each of them has a stream to etcd. All others end with their last hold. */
 	private static final int MOST_STICKY_LEASES = 1_000;
 
+	private final EtcdClient client;
+
 	private final EtcdCalls calls;
 
 	private final EtcdKeys keys;
@@ -79,6 +81,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	/**
 	 * Creates the backend with a client of its own, which connects on the first request.
+	 * The client has its own threads, also if the builder has an executor.
 	 * @param where the endpoints and credentials of etcd
 	 * @param options the options
 	 */
@@ -100,6 +103,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	 * @param stopClock called when the backend is closed
 	 */
 	EtcdLockBackend(EtcdClient client, String namespace, String id, SchedulingClock clock, Runnable stopClock) {
+		this.client = client;
 		this.keys = new EtcdKeys(namespace, id);
 		this.calls = new EtcdCalls(client, this.keys.root());
 		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
@@ -135,6 +139,11 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public BackendCapabilities capabilities() {
 		return CAPABILITIES;
+	}
+
+	@Override
+	public boolean answersOn(Thread thread) {
+		return this.client.answersOn(thread);
 	}
 
 	@Override
@@ -281,7 +290,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			.map(this.queue::leave)
 			.forEach(ends::add);
 		CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).handle((done, failure) -> done).join();
-		this.calls.close();
+		this.client.close();
 	}
 
 }

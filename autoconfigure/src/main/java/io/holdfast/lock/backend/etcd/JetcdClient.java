@@ -42,26 +42,31 @@ final class JetcdClient implements EtcdClient {
 
 	private final Client client;
 
-	private JetcdClient(Client client) {
+	private final AnswerThreads threads;
+
+	private JetcdClient(Client client, AnswerThreads threads) {
 		this.client = client;
+		this.threads = threads;
 	}
 
 	/**
 	 * Creates a client, which connects on the first request.
 	 * @param where the endpoints and credentials of etcd; this method sets how requests
-	 * are sent
+	 * are sent and which threads deliver the answers
 	 * @param responseTimeout the longest wait for a response
 	 * @return the client
 	 */
 	static JetcdClient create(ClientBuilder where, Duration responseTimeout) {
+		AnswerThreads threads = new AnswerThreads();
 		return new JetcdClient(where.copy()
+			.executorService(threads.executor())
 			.waitForReady(false)
 			.connectTimeout(responseTimeout)
 			.retryMaxAttempts(1)
 			.retryDelay(20)
 			.retryMaxDelay(100)
-			.interceptor(new DeadlineInterceptor(responseTimeout))
-			.build());
+			.interceptor(new DeadlineInterceptor(responseTimeout, threads.executor()))
+			.build(), threads);
 	}
 
 	@Override
@@ -186,8 +191,14 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	@Override
+	public boolean answersOn(Thread thread) {
+		return this.threads.include(thread);
+	}
+
+	@Override
 	public void close() {
 		this.client.close();
+		this.threads.close();
 	}
 
 	private static String text(ByteSequence bytes) {

@@ -232,6 +232,11 @@ public class EtcdStore implements SimulatedStore {
 		}
 
 		@Override
+		public boolean answersOn(Thread thread) {
+			return false;
+		}
+
+		@Override
 		public void close() {
 			throw new UnsupportedOperationException("A process of the simulation does not close its backend");
 		}

@@ -213,6 +213,11 @@ final class LateClient implements EtcdClient {
 	}
 
 	@Override
+	public boolean answersOn(Thread thread) {
+		return this.client.answersOn(thread);
+	}
+
+	@Override
 	public void close() {
 		this.client.close();
 	}
