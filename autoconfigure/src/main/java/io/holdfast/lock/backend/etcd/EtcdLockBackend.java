@@ -151,8 +151,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		QueueNode queueNode = this.queueNodes.of(claim);
 		if (queueNode.isReleased()) {
 			// an owner whose release is still under way starts over
-			return withdraw(queueNode).thenCompose((done) -> tryAcquire(claim))
-				.exceptionally(AcquireResult.Indeterminate::new);
+			return tryAcquireAfter(withdraw(queueNode), claim);
 		}
 		long sentAt = this.clock.nanos();
 		return this.queue.enqueue(queueNode)
@@ -160,11 +159,18 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			.exceptionallyCompose((failure) -> failed(queueNode, claim, Stages.cause(failure)));
 	}
 
+	/** Starts over when the former hold of the owner has ended. */
+	private CompletionStage<AcquireResult> tryAcquireAfter(CompletableFuture<Void> end, Claim claim) {
+		return end.handle((done, failure) -> failure)
+			.thenCompose((failure) -> (failure == null) ? tryAcquire(claim)
+					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.cause(failure))));
+	}
+
 	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Claim claim, Throwable cause) {
 		boolean gone = cause instanceof EtcdCalls.KeyGoneException || EtcdErrors.isLeaseGone(cause);
 		if (gone && queueNode.isGranted() && queueNode.end()) {
 			// an owner that was overtaken is enqueued again
-			return lost(queueNode).thenCompose((done) -> tryAcquire(claim));
+			return tryAcquireAfter(lost(queueNode), claim);
 		}
 		LockBackendException definite = EtcdErrors.definite(cause, claim.lock(), this.keys.root());
 		if (definite == null) {

@@ -58,7 +58,11 @@ final class QueueNode {
 		return this.key;
 	}
 
-	/** Takes another key, unless a request may still create the present one. */
+	/**
+	 * Takes another key, unless a request may still create the present one. The name of
+	 * the present one stays taken, so that no later claim meets the key of the other
+	 * claim.
+	 */
 	synchronized void takeAnotherKey() {
 		if (this.open == 0 && this.revision == 0) {
 			this.key = this.names.take(this.claim);

@@ -134,6 +134,21 @@ class EtcdClaimTests extends LateEtcdBackend {
 		assertThat(keys("locks/")).isEmpty();
 	}
 
+	/** The engine withdraws a claim whose outcome is unknown. */
+	@Test
+	void attemptAfterALossThatIsNotCleanedUpIsIndeterminate() throws Exception {
+		Claim claim = claim(LOCK);
+		this.client.holdBackNextAttempt();
+		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		granted(this.backend, claim);
+		deleteKey();
+		this.client.refuseNextDeletion();
+		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		answer(this.backend.abandon(claim));
+		assertThat(this.client.carryOut()).isEqualTo(1);
+		assertThat(keys("locks/")).isEmpty();
+	}
+
 	@Test
 	void attemptOvertakenByACleanupIsRetried() throws Exception {
 		Claim unanswered = claim(LockName.of("stock", "1"));
