@@ -40,8 +40,14 @@ public final class LocalLockBackend implements LockBackend {
 	/** The name of this backend in properties, annotations, and meters. */
 	public static final String NAME = "local";
 
-	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(1),
-			Capability.SHARED, Capability.FAIR, Capability.WAIT_QUEUE, Capability.DEMAND);
+	/**
+	 * The store would keep shorter leases, but clock drift and a pause of the thread
+	 * would leave their holders no time.
+	 */
+	private static final Duration SHORTEST_LEASE = Duration.ofMillis(10);
+
+	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(SHORTEST_LEASE, Capability.SHARED,
+			Capability.FAIR, Capability.WAIT_QUEUE, Capability.DEMAND);
 
 	private static final long SWEEP_NANOS = Duration.ofSeconds(10).toNanos();
 

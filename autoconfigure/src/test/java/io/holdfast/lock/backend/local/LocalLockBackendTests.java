@@ -8,8 +8,12 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
@@ -18,8 +22,11 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class LocalLockBackendTests {
 
@@ -40,6 +47,16 @@ class LocalLockBackendTests {
 		pass(Duration.ofNanos(1));
 		assertThat(renew(grant)).isInstanceOf(RenewResult.Refused.class);
 		granted(claim(LOCK));
+	}
+
+	@Test
+	void leaseThatLeavesItsHolderNoTimeIsRefused() {
+		LockRequest request = LockRequest.forLock(LOCK).leaseTime(Duration.ofMillis(2)).build();
+		try (LockEngine engine = new LockEngine(new LockBackends(List.of(this.store), LocalLockBackend.NAME),
+				settings().build(), TransactionBoundary.NONE, List.of())) {
+			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> engine.acquire(request))
+				.withMessageContaining("keeps none shorter than 10ms");
+		}
 	}
 
 	@Test
