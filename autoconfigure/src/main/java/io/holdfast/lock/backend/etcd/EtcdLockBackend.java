@@ -65,7 +65,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private final Sessions sessions;
 
-	private final QueueNodes queueNodes;
+	final QueueNodes queueNodes;
 
 	private final WaitQueue queue;
 
@@ -278,11 +278,6 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			}
 			queueNode.leaseEnded(session.lease());
 		});
-	}
-
-	/** Returns the values of the keys of the claims and grants in memory. */
-	List<String> remembered() {
-		return this.queueNodes.all().stream().map((queueNode) -> EtcdKeys.value(queueNode.claim)).toList();
 	}
 
 	/** Revokes everything that this JVM still holds in etcd, and closes the client. */

@@ -67,6 +67,11 @@ final class QueueNodes {
 		return delete.get().thenAccept((deleted) -> end(queueNode));
 	}
 
+	/** Returns the values of the keys of the claims and grants in memory. */
+	List<String> remembered() {
+		return all().stream().map((queueNode) -> EtcdKeys.value(queueNode.claim)).toList();
+	}
+
 	List<QueueNode> all() {
 		return List.copyOf(this.byOwner.values());
 	}

@@ -119,7 +119,7 @@ class EtcdClaimTests extends LateEtcdBackend {
 		answer(this.backend.abandon(claim));
 		assertThat(this.client.carryOut()).isEqualTo(1);
 		assertThat(keys("locks/")).isEmpty();
-		assertThat(this.backend.remembered()).isEmpty();
+		assertThat(this.backend.queueNodes.remembered()).isEmpty();
 	}
 
 	@Test
@@ -306,7 +306,7 @@ class EtcdClaimTests extends LateEtcdBackend {
 		Grant expired = granted(this.backend, lasting(LOCK, Duration.ofSeconds(60)));
 		inspection.getLeaseClient().revoke(key().getLease()).get();
 		assertThat(renewed(this.backend, expired)).isInstanceOf(RenewResult.Refused.class);
-		assertThat(this.backend.remembered()).isEmpty();
+		assertThat(this.backend.queueNodes.remembered()).isEmpty();
 	}
 
 }

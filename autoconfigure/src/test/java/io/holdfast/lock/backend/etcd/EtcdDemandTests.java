@@ -185,7 +185,7 @@ class EtcdDemandTests extends LateEtcdBackend {
 		LockState.Holder holder = answer(this.other.find(LOCK)).holders().get(0);
 		assertThat(answer(this.other.revoke(LOCK, holder))).isTrue();
 		awaitSignal(idle.revoked());
-		assertThat(this.backend.remembered()).isEmpty();
+		assertThat(this.backend.queueNodes.remembered()).isEmpty();
 		assertNothingIsWatched();
 		assertThat(answer(this.backend.release(idle))).isInstanceOf(ReleaseResult.NotHeld.class);
 	}
@@ -197,7 +197,7 @@ class EtcdDemandTests extends LateEtcdBackend {
 		deleteKey();
 		this.client.carryOut();
 		awaitSignal(idle.revoked());
-		assertThat(this.backend.remembered()).isEmpty();
+		assertThat(this.backend.queueNodes.remembered()).isEmpty();
 	}
 
 	@Test

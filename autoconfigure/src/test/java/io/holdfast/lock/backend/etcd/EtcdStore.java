@@ -86,7 +86,8 @@ public class EtcdStore implements SimulatedStore {
 		this.etcd.leases().forEach((lease) -> left.add("lease " + lease));
 		this.backends.forEach((process, backend) -> {
 			if (!process.killed()) {
-				backend.remembered().forEach((key) -> left.add("in the memory of %s: %s".formatted(process, key)));
+				backend.queueNodes.remembered()
+					.forEach((key) -> left.add("in the memory of %s: %s".formatted(process, key)));
 			}
 		});
 		this.clients.stream()
@@ -115,7 +116,7 @@ public class EtcdStore implements SimulatedStore {
 	 * again.
 	 */
 	private void checkKeys(SimulatedProcess process) {
-		List<String> known = this.backends.get(process).remembered();
+		List<String> known = this.backends.get(process).queueNodes.remembered();
 		String owner = new UUID(process.number(), 0).toString().substring(0, 18);
 		this.etcd.values()
 			.stream()
