@@ -227,7 +227,7 @@ public class HoldModel {
 			.actorsPerThread(2)
 			.actorsBefore(1)
 			.actorsAfter(1)
-			.iterations(THOROUGH ? 100 : 4)
+			.iterations(THOROUGH ? 100 : 2)
 			.invocationsPerIteration(THOROUGH ? 500 : 25)
 			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))

@@ -92,8 +92,8 @@ public class LocalWaitQueuesModel {
 	static void explore() {
 		new ModelCheckingOptions().threads(3)
 			.actorsPerThread(3)
-			.iterations(THOROUGH ? 50 : 3)
-			.invocationsPerIteration(THOROUGH ? 2_000 : 60)
+			.iterations(THOROUGH ? 50 : 2)
+			.invocationsPerIteration(THOROUGH ? 2_000 : 40)
 			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.check(LocalWaitQueuesModel.class);

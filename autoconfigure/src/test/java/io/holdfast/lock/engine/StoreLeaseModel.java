@@ -144,8 +144,8 @@ public class StoreLeaseModel {
 		initializeClasses();
 		new ModelCheckingOptions().threads(3)
 			.actorsPerThread(1)
-			.iterations(THOROUGH ? 50 : 3)
-			.invocationsPerIteration(THOROUGH ? 10_000 : 100)
+			.iterations(THOROUGH ? 50 : 2)
+			.invocationsPerIteration(THOROUGH ? 10_000 : 50)
 			// longer than a busy machine needs; slowness must not be reported as a hang
 			.invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(2))
 			.minimizeFailedScenario(false)

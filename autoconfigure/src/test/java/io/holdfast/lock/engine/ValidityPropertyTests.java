@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.fail;
  */
 class ValidityPropertyTests {
 
-	private static final int HISTORIES = Boolean.getBoolean("thorough") ? 50_000 : 250;
+	private static final int HISTORIES = Boolean.getBoolean("thorough") ? 50_000 : 100;
 
 	private static final int STEPS = 40;
 

@@ -5,7 +5,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +19,7 @@ import jakarta.persistence.Id;
 import jakarta.persistence.ManyToOne;
 import jakarta.persistence.OneToMany;
 import jakarta.persistence.PersistenceContext;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,18 +59,24 @@ class OpenInViewTests {
 	@AutoClose
 	private static final PostgresServer postgres = PostgresServer.started();
 
+	private static final Map<Database, ConfigurableApplicationContext> shops = new EnumMap<>(Database.class);
+
+	@AfterAll
+	static void closeShops() {
+		shops.values().forEach(ConfigurableApplicationContext::close);
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "H2, 2", "H2, 8", "POSTGRES, 2", "POSTGRES, 8" })
 	void entityReadBeforeTheLockIsSoldUnderItAndRendered(Database database, int requests) {
-		try (ConfigurableApplicationContext context = start(database)) {
-			context.getBean(Controller.class).allRequestsHaveRead = new CyclicBarrier(requests);
-			List<HttpResponse<String>> answers = post(context, "/sales/" + PRODUCT, requests);
-			assertThat(answers).allSatisfy((answer) -> {
-				assertThat(answer.statusCode()).as(answer.body()).isEqualTo(HttpStatus.OK.value());
-				assertThat(answer.body()).as("what was read before").contains("\"text\":\"good\"");
-			});
-			assertThat(stock(context)).isEqualTo(STOCK - requests);
-		}
+		ConfigurableApplicationContext shop = shop(database);
+		shop.getBean(Controller.class).allRequestsHaveRead = new CyclicBarrier(requests);
+		List<HttpResponse<String>> answers = post(shop, "/sales/" + PRODUCT, requests);
+		assertThat(answers).allSatisfy((answer) -> {
+			assertThat(answer.statusCode()).as(answer.body()).isEqualTo(HttpStatus.OK.value());
+			assertThat(answer.body()).as("what was read before").contains("\"text\":\"good\"");
+		});
+		assertThat(stock(shop)).isEqualTo(STOCK - requests);
 	}
 
 	/**
@@ -87,25 +96,33 @@ class OpenInViewTests {
 	@ParameterizedTest
 	@CsvSource({ "H2", "POSTGRES" })
 	void changeOfAnEntityReadBeforeTheLockIsRefused(Database database) {
-		try (ConfigurableApplicationContext context = start(database)) {
-			HttpResponse<String> answer = post(context, "/stale-sales/" + PRODUCT, 1).get(0);
-			assertThat(answer.body()).contains("Lock 'stock:1'")
-				.contains(Product.class.getName() + " (stock)")
-				.contains("the transaction is rolled back")
-				.contains("Load it by its id inside the locked method");
-			assertThat(answer.statusCode()).isEqualTo(HttpStatus.CONFLICT.value());
-			assertThat(stock(context)).isEqualTo(STOCK);
-			assertThat(orders(context)).as("written before the commit").isZero();
-		}
+		ConfigurableApplicationContext shop = shop(database);
+		HttpResponse<String> answer = post(shop, "/stale-sales/" + PRODUCT, 1).get(0);
+		assertThat(answer.body()).contains("Lock 'stock:1'")
+			.contains(Product.class.getName() + " (stock)")
+			.contains("the transaction is rolled back")
+			.contains("Load it by its id inside the locked method");
+		assertThat(answer.statusCode()).isEqualTo(HttpStatus.CONFLICT.value());
+		assertThat(stock(shop)).isEqualTo(STOCK);
+		assertThat(orders(shop)).as("written before the commit").isZero();
 	}
 
 	@Test
 	void entityReadBeforeTheLockMayBeReadUnderIt() {
-		try (ConfigurableApplicationContext context = start(Database.H2)) {
-			assertThat(post(context, "/orders/" + PRODUCT, 1).get(0).statusCode()).isEqualTo(HttpStatus.OK.value());
-			assertThat(stock(context)).isEqualTo(STOCK - 1);
-			assertThat(orders(context)).isOne();
-		}
+		ConfigurableApplicationContext shop = shop(Database.H2);
+		assertThat(post(shop, "/orders/" + PRODUCT, 1).get(0).statusCode()).isEqualTo(HttpStatus.OK.value());
+		assertThat(stock(shop)).isEqualTo(STOCK - 1);
+		assertThat(orders(shop)).isOne();
+	}
+
+	/** Returns a shop with one product in stock and no orders. */
+	private static ConfigurableApplicationContext shop(Database database) {
+		ConfigurableApplicationContext shop = shops.computeIfAbsent(database, OpenInViewTests::start);
+		JdbcClient client = shop.getBean(JdbcClient.class);
+		client.sql("DELETE FROM purchase").update();
+		client.sql("UPDATE product SET stock = ?").param(STOCK).update();
+		shop.getBean(Controller.class).allRequestsHaveRead = new CyclicBarrier(1);
+		return shop;
 	}
 
 	private static ConfigurableApplicationContext start(Database database, String... properties) {

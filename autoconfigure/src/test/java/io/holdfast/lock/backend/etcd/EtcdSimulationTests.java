@@ -63,7 +63,7 @@ class EtcdSimulationTests {
 
 	@Test
 	void revokedLeasesLeaveNothing() throws Exception {
-		assertThat(Simulations.find(EtcdRevokedStore.class.getName(), 200, "leftovers")).isZero();
+		assertThat(Simulations.find(EtcdRevokedStore.class.getName(), 1, 200, "leftovers")).isZero();
 	}
 
 	/** The mutant keeps a lost hold in the memory of its process. */

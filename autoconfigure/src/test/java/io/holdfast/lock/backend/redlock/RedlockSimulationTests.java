@@ -46,15 +46,16 @@ class RedlockSimulationTests {
 	/** The mutant counts a token that only a minority has given to a waiter. */
 	@Test
 	void keptLockWithTheTokenOfAMinorityIsFound() {
-		Mutant mutant = new Mutant().answer("backend.redlock.WaitingClaim#isMajority", true);
+		Mutant mutant = new Mutant().answer("backend.redlock.WaitingClaim#isMajority", true).likelyAt(233);
 		assertThat(mutant.find(RedlockStore.class, SEEDS, "tokens")).isPositive();
 	}
 
 	/** The mutant counts each address, although two of them lead to one node. */
 	@Test
 	void nodeThatVotesTwiceIsFound() {
-		Mutant mutant = new Mutant().replace("backend.redlock.Votes#unlessSecond", RedlockSimulationTests.class,
-				"second");
+		Mutant mutant = new Mutant()
+			.replace("backend.redlock.Votes#unlessSecond", RedlockSimulationTests.class, "second")
+			.likelyAt(1_744);
 		assertThat(mutant.find(RedlockStore.class, SEEDS, "exclusion")).isPositive();
 	}
 

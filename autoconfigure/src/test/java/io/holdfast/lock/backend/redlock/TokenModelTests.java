@@ -1,8 +1,12 @@
 package io.holdfast.lock.backend.redlock;
 
+import java.util.Objects;
+import java.util.stream.LongStream;
+
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.backend.redlock.TokenModel.Rules;
@@ -14,7 +18,7 @@ class TokenModelTests {
 	private static final int WORLDS = 10_000;
 
 	/** Worlds in which nothing must be found, so that all of them are run to the end. */
-	private static final int SOUND_WORLDS = Boolean.getBoolean("thorough") ? WORLDS : WORLDS / 8;
+	private static final int SOUND_WORLDS = Boolean.getBoolean("thorough") ? WORLDS : WORLDS / 16;
 
 	private static final int STEPS = 2_500;
 
@@ -66,15 +70,15 @@ class TokenModelTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 3, 5 })
-	void twoHoldIfARestartedNodeVotesTooSoon(int nodes) {
-		assertThat(firstViolation(nodes, Rules.without(5))).isEqualTo("held twice");
+	@CsvSource({ "3, 14", "5, 9539" })
+	void twoHoldIfARestartedNodeVotesTooSoon(int nodes, long likely) {
+		assertThat(firstViolation(nodes, Rules.without(5), likely)).isEqualTo("held twice");
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 3, 5 })
-	void twoHoldIfALateUndoTouchesTheNextAttempt(int nodes) {
-		assertThat(firstViolation(nodes, Rules.without(6))).isEqualTo("held twice");
+	@CsvSource({ "3, 11", "5, 1286" })
+	void twoHoldIfALateUndoTouchesTheNextAttempt(int nodes, long likely) {
+		assertThat(firstViolation(nodes, Rules.without(6), likely)).isEqualTo("held twice");
 	}
 
 	@ParameterizedTest
@@ -96,9 +100,9 @@ class TokenModelTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(ints = { 3, 5 })
-	void twoHoldIfANoticeOfAnEarlierAttemptCounts(int nodes) {
-		assertThat(firstViolation(nodes, Rules.without(10))).isNotNull();
+	@CsvSource({ "3, 485", "5, 482" })
+	void twoHoldIfANoticeOfAnEarlierAttemptCounts(int nodes, long likely) {
+		assertThat(firstViolation(nodes, Rules.without(10), likely)).isNotNull();
 	}
 
 	@ParameterizedTest
@@ -108,13 +112,20 @@ class TokenModelTests {
 	}
 
 	private static @Nullable String firstViolation(int nodes, Rules rules) {
-		for (long seed = 0; seed < WORLDS; seed++) {
-			String violation = new TokenModel(seed, nodes, rules).run(STEPS);
-			if (violation != null) {
-				return violation;
-			}
-		}
-		return null;
+		return firstViolation(nodes, rules, 0);
+	}
+
+	/**
+	 * Returns the first violation.
+	 * @param likely the seed to run first, which has shown a violation before; any change
+	 * of the model may make it useless
+	 */
+	private static @Nullable String firstViolation(int nodes, Rules rules, long likely) {
+		return LongStream.concat(LongStream.of(likely), LongStream.range(0, WORLDS))
+			.mapToObj((seed) -> new TokenModel(seed, nodes, rules).run(STEPS))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
 	}
 
 }

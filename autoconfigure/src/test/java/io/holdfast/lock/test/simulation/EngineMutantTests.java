@@ -45,21 +45,21 @@ class EngineMutantTests {
 	/** A caller takes over a lease that has expired in the meantime. */
 	@Test
 	void handoffOfALeaseThatIsNotRenewedInTimeIsFound() {
-		Mutant mutant = new Mutant().answer("engine.Validity#isFresh", true);
+		Mutant mutant = new Mutant().answer("engine.Validity#isFresh", true).likelyAt(84);
 		assertThat(mutant.find(HandoffStore.class, SEEDS, "start")).isPositive();
 	}
 
 	/** A lease serves more holders than its turn allows. */
 	@Test
 	void turnWithoutAnEndIsFound() {
-		Mutant mutant = new Mutant().answer("engine.HandoffTurn#opensForNext", true);
+		Mutant mutant = new Mutant().answer("engine.HandoffTurn#opensForNext", true).likelyAt(223);
 		assertThat(mutant.find(HandoffStore.class, SEEDS, "turns")).isPositive();
 	}
 
 	/** A turn follows another one although a claim of another process waits. */
 	@Test
 	void turnThatFollowsAlthoughAnotherProcessWaitsIsFound() {
-		Mutant mutant = new Mutant().answer("engine.HandoffTurn#isUnwanted", true);
+		Mutant mutant = new Mutant().answer("engine.HandoffTurn#isUnwanted", true).likelyAt(4_092);
 		assertThat(mutant.find(HandoffStore.class, SEEDS, "turns")).isPositive();
 	}
 
@@ -73,7 +73,7 @@ class EngineMutantTests {
 	/** A hold takes over an idle lease whose validity is over. */
 	@Test
 	void takeoverOfAnIdleLeasePastItsValidityIsFound() {
-		Mutant mutant = new Mutant().answer("engine.Validity#isFresh", true);
+		Mutant mutant = new Mutant().answer("engine.Validity#isFresh", true).likelyAt(120);
 		assertThat(mutant.find(StickyStore.class, SEEDS, "start")).isPositive();
 	}
 
@@ -101,7 +101,7 @@ class EngineMutantTests {
 	/** Many acquisitions of other locks delay renewals until it is too late. */
 	@Test
 	void renewalThatQueuesBehindAcquisitionsIsFound() {
-		Mutant mutant = new Mutant().replace("test.simulation.SimulatedProcess#threads", "sharedThreads");
+		Mutant mutant = new Mutant().replace("test.simulation.SimulatedProcess#threads", "sharedThreads").likelyAt(16);
 		assertThat(mutant.find(BlockingStore.class, SEEDS, "health")).isPositive();
 	}
 

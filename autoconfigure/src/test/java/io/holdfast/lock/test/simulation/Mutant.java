@@ -34,6 +34,8 @@ public final class Mutant {
 
 	private final Map<String, Replacement> replacements = new LinkedHashMap<>();
 
+	private long likely = 1;
+
 	/**
 	 * Replaces a method with another method of the same class.
 	 * @param method the method, such as {@code engine.Lease#keepsLock}
@@ -108,6 +110,16 @@ public final class Mutant {
 	}
 
 	/**
+	 * Sets the seed that is run first, because it has shown the defect before.
+	 * @param seed the seed, which any change of the simulation may make useless
+	 * @return this mutant
+	 */
+	public Mutant likelyAt(long seed) {
+		this.likely = seed;
+		return this;
+	}
+
+	/**
 	 * Runs seeds until one of them violates a check.
 	 * @param store the store, which must have a constructor with a {@link Simulation}
 	 * parameter
@@ -119,8 +131,8 @@ public final class Mutant {
 		Loader loader = new Loader();
 		try {
 			Class<?> simulations = Class.forName(Simulations.class.getName(), true, loader);
-			Object found = simulations.getMethod("find", String.class, int.class, String.class)
-				.invoke(null, store.getName(), count, check);
+			Object found = simulations.getMethod("find", String.class, long.class, int.class, String.class)
+				.invoke(null, store.getName(), this.likely, count, check);
 			loader.requireAllReplaced();
 			return (Long) found;
 		}

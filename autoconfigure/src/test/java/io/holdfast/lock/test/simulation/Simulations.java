@@ -85,8 +85,12 @@ public final class Simulations {
 	 * @return the first such seed, or 0 if there is none
 	 */
 	public long find(int count, String check) {
+		return find(1, count, check);
+	}
+
+	private long find(long likely, int count, String check) {
 		try (QuietLogs quiet = new QuietLogs()) {
-			return LongStream.rangeClosed(1, count)
+			return LongStream.concat(LongStream.of(likely), LongStream.rangeClosed(1, count))
 				.filter((seed) -> run(plan(seed), check::equals, History.discarded()) != null)
 				.findFirst()
 				.orElse(0);
@@ -97,15 +101,16 @@ public final class Simulations {
 	 * Runs seeds until one of them violates a check, with the classes of the class loader
 	 * that has loaded this class. {@link Mutant} calls this method through reflection.
 	 * @param store the class name of the store
+	 * @param likely the seed to run first
 	 * @param count the number of seeds
 	 * @param check the name of the check
 	 * @return the first such seed, or 0 if there is none
 	 * @throws ReflectiveOperationException if the store cannot be created
 	 */
-	public static long find(String store, int count, String check) throws ReflectiveOperationException {
+	public static long find(String store, long likely, int count, String check) throws ReflectiveOperationException {
 		Constructor<?> constructor = Class.forName(store).getConstructor(Simulation.class);
 		return of(store, (simulation) -> (SimulatedStore) BeanUtils.instantiateClass(constructor, simulation))
-			.find(count, check);
+			.find(likely, count, check);
 	}
 
 	private Plan plan(long seed) {
