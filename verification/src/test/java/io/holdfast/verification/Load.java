@@ -39,7 +39,7 @@ record Load(long product, int orders, int buyersPerProcess, int thinkMillis, Str
 	private static final int MOST_REPETITIONS = 20;
 
 	/**
-	 * Places the orders.
+	 * Places the orders, and repeats each that is rejected for lack of a lock.
 	 * @param processes the processes that serve them
 	 * @return the number of orders by response status
 	 */
@@ -73,9 +73,21 @@ record Load(long product, int orders, int buyersPerProcess, int thinkMillis, Str
 			.build();
 		List<Integer> answers = new ArrayList<>();
 		while (left.getAndDecrement() > 0) {
-			answers.add(send(order));
+			answers.add(sendRepeatedly(order));
 		}
 		return answers;
+	}
+
+	/**
+	 * Repeats a request that was rejected without an effect: on a busy machine, its lock
+	 * may be lost.
+	 */
+	private static int sendRepeatedly(HttpRequest request) throws InterruptedException {
+		int status = send(request);
+		for (int i = 0; i < MOST_REPETITIONS && status == UNAVAILABLE; i++) {
+			status = send(request);
+		}
+		return status;
 	}
 
 	private static int send(HttpRequest request) throws InterruptedException {
@@ -98,8 +110,7 @@ record Load(long product, int orders, int buyersPerProcess, int thinkMillis, Str
 	}
 
 	/**
-	 * Sends a request that has no content and may be repeated. On a busy machine, its
-	 * lock may be lost.
+	 * Sends a request that has no content.
 	 * @param process the process that receives the request
 	 * @param path the path and query
 	 */
@@ -108,10 +119,7 @@ record Load(long product, int orders, int buyersPerProcess, int thinkMillis, Str
 			.timeout(Duration.ofSeconds(60))
 			.PUT(HttpRequest.BodyPublishers.noBody())
 			.build();
-		int status = send(request);
-		for (int i = 0; i < MOST_REPETITIONS && status == UNAVAILABLE; i++) {
-			status = send(request);
-		}
+		int status = sendRepeatedly(request);
 		if (status != 200) {
 			throw new IllegalStateException("PUT %s was answered %d".formatted(path, status));
 		}
