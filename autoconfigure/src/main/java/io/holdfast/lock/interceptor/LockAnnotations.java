@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -32,9 +31,9 @@ final class LockAnnotations {
 	private LockAnnotations() {
 	}
 
-	/** Returns whether a class may have the annotation at all. */
+	/** Returns whether the annotation may apply to any method of a class. */
 	static boolean mayBeOn(Class<?> type) {
-		return AnnotationUtils.isCandidateClass(type, DistributedLock.class);
+		return AnnotatedTypes.include(type);
 	}
 
 	/** Returns the methods of a class that hold a lock. */
