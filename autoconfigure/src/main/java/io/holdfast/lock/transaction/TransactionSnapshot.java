@@ -11,6 +11,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
+import io.holdfast.lock.support.FinishedTransaction;
+
 /**
  * Detects whether the current transaction reads from a snapshot that was taken at its
  * first read. Such a transaction does not see commits of other transactions since then.
@@ -31,10 +33,7 @@ final class TransactionSnapshot {
 	 * @return its name, or {@code null} if the transaction sees the commits of others
 	 */
 	@Nullable String isolationOfOldReads() {
-		Integer level = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
-		if (level == null && JDBC_PRESENT) {
-			level = defaultLevel();
-		}
+		Integer level = strictestLevel();
 		if (level == null || level < Connection.TRANSACTION_REPEATABLE_READ) {
 			return null;
 		}
@@ -45,15 +44,36 @@ final class TransactionSnapshot {
 		};
 	}
 
-	private @Nullable Integer defaultLevel() {
-		Integer strictest = null;
-		for (Map.Entry<Object, Object> resource : TransactionSynchronizationManager.getResourceMap().entrySet()) {
-			if (resource.getValue() instanceof ConnectionHolder holder) {
-				int level = this.defaults.computeIfAbsent(resource.getKey(), (dataSource) -> ask(holder));
-				strictest = (strictest != null) ? Math.max(strictest, level) : level;
+	/**
+	 * Returns the strictest level of the current transaction and of outer ones of other
+	 * managers, with whose connections code may read, too.
+	 */
+	private @Nullable Integer strictestLevel() {
+		Integer strictest = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+		boolean explicit = strictest != null;
+		if (JDBC_PRESENT) {
+			for (Map.Entry<Object, Object> resource : TransactionSynchronizationManager.getResourceMap().entrySet()) {
+				if (resource.getValue() instanceof ConnectionHolder holder) {
+					Integer level = level(resource.getKey(), holder, explicit);
+					if (level != null) {
+						strictest = (strictest != null) ? Math.max(strictest, level) : level;
+					}
+				}
 			}
 		}
 		return strictest;
+	}
+
+	/**
+	 * Returns the level of a connection, or {@code null} if it is the explicit one of the
+	 * current transaction.
+	 */
+	private @Nullable Integer level(Object dataSource, ConnectionHolder holder, boolean explicit) {
+		if (!FinishedTransaction.hasBegun() || FinishedTransaction.isOfOuter(holder)) {
+			// an outer transaction may have an explicit level, so it shows no default
+			return ask(holder);
+		}
+		return explicit ? null : this.defaults.computeIfAbsent(dataSource, (key) -> ask(holder));
 	}
 
 	private static int ask(ConnectionHolder holder) {
