@@ -130,6 +130,9 @@ final class PersistenceContexts {
 			changes.add(Exchange.make(factory, holder, text(locks)));
 		}
 		else if (empty && hibernate != null) {
+			// without auto-commit, the connection may have a snapshot from before the
+			// lock
+			hibernate.disconnect();
 			changes.add(LaterWrites.ofOpen(hibernate, text(locks)));
 		}
 	}
