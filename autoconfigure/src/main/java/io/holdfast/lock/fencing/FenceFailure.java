@@ -10,6 +10,7 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.transaction.TransactionTimedOutException;
 
 import io.holdfast.lock.support.Failures;
 
@@ -50,6 +51,19 @@ final class FenceFailure {
 					failure);
 		}
 		return failure;
+	}
+
+	/**
+	 * Returns the failure of a transaction whose own timeout has ended. At the commit,
+	 * Spring rolls back after it, but not after a {@link TransactionTimedOutException}:
+	 * like after every {@code TransactionException}, the outcome would be unknown, and
+	 * the return of the connection would commit.
+	 */
+	static DataAccessException timedOut(FenceEntry entry, TransactionTimedOutException failure) {
+		return new QueryTimeoutException(
+				"%s: the timeout of this transaction ended before it passed the fence. It must not write and is rolled back. Repeat the call, or increase the timeout of the transaction."
+					.formatted(entry),
+				failure);
 	}
 
 	/**

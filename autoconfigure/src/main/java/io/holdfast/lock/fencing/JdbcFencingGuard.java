@@ -19,6 +19,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.jdbc.support.MetaDataAccessException;
+import org.springframework.transaction.TransactionTimedOutException;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -138,6 +139,9 @@ public final class JdbcFencingGuard implements FencingGuard {
 		List<FenceEntry> entries = entries(holds).sorted(Comparator.comparing(FenceEntry::id)).toList();
 		try {
 			advanceInOrder(entries);
+		}
+		catch (TransactionTimedOutException ex) {
+			throw FenceFailure.timedOut(entries.get(0), ex);
 		}
 		catch (DataAccessException ex) {
 			throw FenceFailure.explained(entries.get(0), ex);

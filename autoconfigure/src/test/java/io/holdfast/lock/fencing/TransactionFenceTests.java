@@ -13,10 +13,12 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -230,6 +232,27 @@ class TransactionFenceTests {
 			this.fence.beforeBody("Orders.place()");
 			assertThat(tokens()).containsExactly(10L);
 		});
+	}
+
+	/** Without a rollback, the connection would commit when it is returned. */
+	@Test
+	void timeoutBeforeTheCommitRollsBack() {
+		overtakenBy(20);
+		assertThatExceptionOfType(RuntimeException.class)
+			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> {
+				this.jdbc.update("INSERT INTO fence VALUES ('work', 'of the overtaken', 1, 'a')");
+				hold(10, "a");
+				pauseUntilTimeout();
+			}))
+			.withMessageContainingAll("Lock 'stock:42' (backend redis, token 10)", "timeout of this transaction",
+					"rolled back");
+		assertThat(tokens()).containsExactly(20L);
+	}
+
+	private void pauseUntilTimeout() {
+		ConnectionHolder holder = (ConnectionHolder) TransactionSynchronizationManager.getResource(this.dataSource);
+		assertThat(holder).isNotNull();
+		holder.setTimeoutInMillis(-1);
 	}
 
 	private void undoNested(Runnable body) {
