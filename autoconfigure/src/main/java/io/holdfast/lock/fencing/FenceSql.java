@@ -57,6 +57,21 @@ enum FenceSql {
 
 	},
 
+	/**
+	 * Reads the resulting rows, for the same reason. An UPDATE of a missing row, as
+	 * below, would lock a gap, and first holders of different locks would deadlock.
+	 */
+	MYSQL("(?, ?, ?, ?)", "LOCK IN SHARE MODE") {
+
+		@Override
+		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
+			jdbc.update(statement(table, entries), parameters(entries));
+			List<RecordedHolder> seen = kept(jdbc, table, entries);
+			return entries.stream().allMatch((entry) -> seen.stream().anyMatch((now) -> now.isBy(entry)));
+		}
+
+	},
+
 	/** Works with every database: one statement for each fence that exists. */
 	ANY("", "FOR UPDATE") {
 
@@ -110,6 +125,9 @@ enum FenceSql {
 		if (name.contains("mariadb")) {
 			return MARIADB;
 		}
+		if (name.contains("mysql")) {
+			return MYSQL;
+		}
 		return name.equals("h2") ? H2 : ANY;
 	}
 
@@ -122,11 +140,15 @@ enum FenceSql {
 	abstract boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries);
 
 	/**
-	 * Returns the query that reads the current state of fences instead of a snapshot. It
-	 * prevents others from advancing them until the transaction ends.
+	 * Reads the current state of fences instead of a snapshot, and prevents others from
+	 * advancing them until the transaction ends.
+	 * @return the holders of those that exist
 	 */
-	String keep(String table, String places) {
-		return "SELECT lock_id, token, owner FROM " + table + " WHERE lock_id IN (" + places + ") " + this.sharedRow;
+	List<RecordedHolder> kept(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
+		String ids = String.join(", ", Collections.nCopies(entries.size(), "?"));
+		return jdbc.query(
+				"SELECT lock_id, token, owner FROM " + table + " WHERE lock_id IN (" + ids + ") " + this.sharedRow,
+				(row, number) -> RecordedHolder.of(row), entries.stream().map(FenceEntry::id).toArray());
 	}
 
 	String statement(String table, List<FenceEntry> entries) {

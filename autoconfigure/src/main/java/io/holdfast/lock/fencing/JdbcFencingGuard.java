@@ -1,7 +1,6 @@
 package io.holdfast.lock.fencing;
 
 import java.sql.Connection;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +12,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.EmptyResultDataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -34,10 +33,10 @@ import io.holdfast.lock.support.Resources;
  * before is rejected.
  *
  * <p>
- * The guard uses the connection of the current transaction of its data source. It must be
- * called inside a transaction, because a row lock that is released immediately guards
- * nothing. H2, PostgreSQL and MariaDB advance all locks of a call in one statement; other
- * databases one by one. Thread-safe.
+ * The guard uses the connection of the current transaction of its data source. Outside a
+ * transaction it throws a {@link LockConfigurationException}, because a row lock that is
+ * released immediately guards nothing. H2, PostgreSQL and MariaDB advance all locks of a
+ * call in one statement, MySQL in two; other databases one by one. Thread-safe.
  */
 public final class JdbcFencingGuard implements FencingGuard {
 
@@ -102,7 +101,8 @@ public final class JdbcFencingGuard implements FencingGuard {
 
 	/**
 	 * Returns the same guard for a connection that Spring does not manage. Its
-	 * transaction must have started: auto-commit is off.
+	 * transaction must have started: with auto-commit, the guard throws a
+	 * {@link LockConfigurationException}.
 	 * @param connection the connection of the transaction
 	 * @return a guard for this transaction
 	 */
@@ -132,12 +132,13 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	/**
-	 * Advances all or none, in one order of the fences, so that two transactions never
-	 * deadlock.
+	 * Advances all or none, in one order of the fences, so that two calls with the same
+	 * locks do not deadlock.
 	 */
 	void advance(List<LockHandle> holds) {
 		List<FenceEntry> entries = entries(holds).sorted(Comparator.comparing(FenceEntry::id)).toList();
 		try {
+			requireTransaction(entries.get(0));
 			advanceInOrder(entries);
 		}
 		catch (TransactionTimedOutException ex) {
@@ -145,6 +146,15 @@ public final class JdbcFencingGuard implements FencingGuard {
 		}
 		catch (DataAccessException ex) {
 			throw FenceFailure.explained(entries.get(0), ex);
+		}
+	}
+
+	/** With auto-commit, the row would be unlocked before the work begins. */
+	private void requireTransaction(FenceEntry first) {
+		if (Boolean.TRUE.equals(this.jdbc.execute((ConnectionCallback<Boolean>) Connection::getAutoCommit))) {
+			throw new LockConfigurationException(
+					"%s: it cannot pass the fence outside a transaction, because its row would be unlocked immediately (auto-commit is on). Call the guard in the transaction that writes. On a connection of your own, call setAutoCommit(false) first."
+						.formatted(first));
 		}
 	}
 
@@ -166,26 +176,19 @@ public final class JdbcFencingGuard implements FencingGuard {
 	 * but not other readers if the database has shared row locks.
 	 */
 	private void check(FenceEntry reader) {
-		RecordedHolder seen;
-		try {
-			seen = keep(reader);
-		}
-		catch (EmptyResultDataAccessException ex) {
+		List<RecordedHolder> seen = kept(List.of(reader));
+		if (seen.isEmpty()) {
 			create(reader);
-			seen = keep(reader);
+			seen = kept(List.of(reader));
 		}
-		if (seen.token() >= reader.token()) {
-			throw reader.refused(seen.token());
+		long token = seen.get(0).token();
+		if (token >= reader.token()) {
+			throw reader.refused(token);
 		}
 	}
 
-	private RecordedHolder keep(FenceEntry reader) {
-		RecordedHolder seen = this.jdbc.queryForObject(this.sql.get().keep(this.table, "?"),
-				(row, number) -> RecordedHolder.of(row), reader.id());
-		if (seen == null) {
-			throw new EmptyResultDataAccessException(1);
-		}
-		return seen;
+	private List<RecordedHolder> kept(List<FenceEntry> entries) {
+		return this.sql.get().kept(this.jdbc, this.table, entries);
 	}
 
 	/** Creates a fence that no holder has passed, so that there is a row to lock. */
@@ -194,11 +197,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	private StaleFencingTokenException refused(List<FenceEntry> entries) {
-		Object[] ids = entries.stream().map(FenceEntry::id).toArray();
-		String places = String.join(", ", Collections.nCopies(ids.length, "?"));
-		Map<String, RecordedHolder> seen = this.jdbc
-			.query(this.sql.get().keep(this.table, places), (row, number) -> RecordedHolder.of(row), ids)
-			.stream()
+		Map<String, RecordedHolder> seen = kept(entries).stream()
 			.collect(Collectors.toMap(RecordedHolder::id, Function.identity()));
 		return entries.stream()
 			.flatMap((entry) -> Stream.ofNullable(seen.get(entry.id()))

@@ -24,9 +24,7 @@ class H2FencingGuardTests extends JdbcFencingGuardContract {
 
 	@Test
 	void databaseIsRecognized() {
-		FencingGuard guard = new JdbcFencingGuard(dataSource(), "no_such_table", (hold) -> "1");
-		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class)
-			.isThrownBy(() -> guard.advance(TestHold.of("42", 10, "a")))
+		assertThatExceptionOfType(InvalidDataAccessResourceUsageException.class).isThrownBy(this::advanceWithoutTable)
 			.withMessageContaining("the fence table cannot be used")
 			.havingCause()
 			.withMessageContaining("MERGE INTO");

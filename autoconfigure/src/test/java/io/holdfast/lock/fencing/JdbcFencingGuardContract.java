@@ -3,8 +3,10 @@ package io.holdfast.lock.fencing;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -16,6 +18,7 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.support.TransactionTemplate;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.spi.LockDigest;
 
@@ -45,6 +48,16 @@ abstract class JdbcFencingGuardContract implements FencingGuardContract {
 		JdbcFencingGuard guard = onTable();
 		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
 		return (hold) -> transaction.executeWithoutResult((status) -> guard.advance(hold));
+	}
+
+	/**
+	 * Advances a fence whose table does not exist, with the statement of its database.
+	 */
+	void advanceWithoutTable() {
+		DataSource database = dataSource();
+		JdbcFencingGuard guard = new JdbcFencingGuard(database, "no_such_table", (hold) -> "1");
+		new TransactionTemplate(new DataSourceTransactionManager(database))
+			.executeWithoutResult((status) -> guard.advance(TestHold.of("42", 10, "a")));
 	}
 
 	private void emptyTable() {
@@ -92,6 +105,19 @@ abstract class JdbcFencingGuardContract implements FencingGuardContract {
 		}
 	}
 
+	/** The row lock would end with the statement. */
+	@Test
+	void connectionWithoutATransactionIsRefused() throws Exception {
+		guard();
+		try (Connection connection = this.dataSource.getConnection()) {
+			assertThatExceptionOfType(LockConfigurationException.class)
+				.isThrownBy(() -> onTable().on(connection).advance(TestHold.of("42", 10, "a")))
+				.withMessageContainingAll("Lock 'stock:42'", "auto-commit", "setAutoCommit(false)");
+		}
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> onTable().advance(TestHold.reader("42", 10, "a")));
+	}
+
 	@Test
 	void rolledBackTokenIsNotRecorded() throws Exception {
 		FencingGuard guard = guard();
@@ -117,6 +143,34 @@ abstract class JdbcFencingGuardContract implements FencingGuardContract {
 			assertWaits(writer);
 			transaction.commit();
 			writer.get(10, TimeUnit.SECONDS);
+		}
+	}
+
+	/** At REPEATABLE READ, a search for a missing row may lock a gap. */
+	@Test
+	void firstHoldersOfDifferentLocksDoNotDeadlock() {
+		guard();
+		JdbcFencingGuard guard = onTable();
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource));
+		for (int round = 0; round < 10; round++) {
+			String prefix = round + "-";
+			CyclicBarrier together = new CyclicBarrier(8);
+			IntStream.range(0, 8)
+				.mapToObj((lock) -> CompletableFuture.runAsync(() -> transaction.executeWithoutResult((status) -> {
+					await(together);
+					guard.advance(TestHold.of(prefix + lock, 10, "a"));
+				})))
+				.toList()
+				.forEach(CompletableFuture::join);
+		}
+	}
+
+	private static void await(CyclicBarrier together) {
+		try {
+			together.await(20, TimeUnit.SECONDS);
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
 		}
 	}
 
