@@ -21,6 +21,12 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class FinishedTransaction {
 
+	/**
+	 * The type of a connection on the thread. A manager of JPA does not mark the one that
+	 * it binds beside its context as synchronized with the transaction.
+	 */
+	private static final String CONNECTION_HOLDER = "org.springframework.jdbc.datasource.ConnectionHolder";
+
 	/** The transactions of this thread whose callbacks run, if there are any. */
 	private static final ThreadLocal<@Nullable List<Over>> OVER = new ThreadLocal<>();
 
@@ -195,6 +201,10 @@ public final class FinishedTransaction {
 	}
 
 	private static boolean isTransactional(Object resource) {
+		return isSynchronized(resource) || resource.getClass().getName().equals(CONNECTION_HOLDER);
+	}
+
+	private static boolean isSynchronized(Object resource) {
 		return resource instanceof ResourceHolderSupport holder && holder.isSynchronizedWithTransaction();
 	}
 
@@ -260,7 +270,7 @@ public final class FinishedTransaction {
 		}
 
 		boolean isOpen() {
-			return this.resources.stream().anyMatch(FinishedTransaction::isTransactional);
+			return this.resources.stream().anyMatch(FinishedTransaction::isSynchronized);
 		}
 
 	}
