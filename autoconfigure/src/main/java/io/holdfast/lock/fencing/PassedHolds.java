@@ -1,9 +1,11 @@
 package io.holdfast.lock.fencing;
 
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -14,13 +16,15 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.FinishedTransaction;
 
 /**
- * The holds with which open transactions of the current thread have passed the fence.
+ * The holds with which open transactions of the current thread have passed the fence,
+ * each with the connection of its transaction.
  */
 final class PassedHolds {
 
-	private static final ThreadLocal<Set<Passed>> CURRENT = ThreadLocal.withInitial(HashSet::new);
+	private static final ThreadLocal<Map<Passed, Object>> CURRENT = ThreadLocal.withInitial(HashMap::new);
 
 	private PassedHolds() {
 	}
@@ -29,17 +33,29 @@ final class PassedHolds {
 		return CURRENT.get().isEmpty();
 	}
 
-	/** Returns the holds that have not passed yet, one for each lease. */
+	/**
+	 * Returns the holds that have not passed yet, one for each lease. The row of a
+	 * transaction that is over is free, although its callbacks still run.
+	 */
 	static List<LockHandle> notAmong(List<LockHandle> holds) {
-		Set<Passed> seen = new HashSet<>(CURRENT.get());
+		Set<Passed> seen = new HashSet<>();
+		CURRENT.get().forEach((passed, connection) -> {
+			if (!FinishedTransaction.isOver(connection)) {
+				seen.add(passed);
+			}
+		});
 		return holds.stream().filter((hold) -> seen.add(Passed.of(hold))).toList();
 	}
 
-	/** Records that the current transaction has passed with these holds. */
-	static void add(List<LockHandle> holds) {
+	/**
+	 * Records that the current transaction has passed with these holds.
+	 * @param holds the holds
+	 * @param connection the resource of its connection
+	 */
+	static void add(List<LockHandle> holds, Object connection) {
 		Set<Passed> passed = holds.stream().map(Passed::of).collect(Collectors.toSet());
-		CURRENT.get().addAll(passed);
-		TransactionSynchronizationManager.registerSynchronization(new ForgetWhenUndone(passed));
+		passed.forEach((hold) -> CURRENT.get().put(hold, connection));
+		TransactionSynchronizationManager.registerSynchronization(new ForgetWhenUndone(passed, connection));
 	}
 
 	/**
@@ -66,10 +82,13 @@ final class PassedHolds {
 
 		private final Set<Passed> passed;
 
+		private final Object connection;
+
 		private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
 
-		ForgetWhenUndone(Set<Passed> passed) {
+		ForgetWhenUndone(Set<Passed> passed, Object connection) {
 			this.passed = passed;
+			this.connection = connection;
 		}
 
 		@Override
@@ -100,8 +119,8 @@ final class PassedHolds {
 		}
 
 		private void forget() {
-			Set<Passed> all = CURRENT.get();
-			all.removeAll(this.passed);
+			Map<Passed, Object> all = CURRENT.get();
+			this.passed.forEach((hold) -> all.remove(hold, this.connection));
 			if (all.isEmpty()) {
 				CURRENT.remove();
 			}

@@ -158,7 +158,7 @@ public final class TransactionFence implements Fence {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				&& TransactionSynchronizationManager.getResourceMap().isEmpty() && PassedHolds.isEmpty()) {
 			try {
-				this.guard.prepare(LockContext.handles().stream().filter(this.own).toList());
+				this.guard.prepare(holds());
 			}
 			catch (RuntimeException ex) {
 				// the transaction then creates the rows, or reports the error of the
@@ -209,45 +209,47 @@ public final class TransactionFence implements Fence {
 	 * @throws LockConfigurationException if there is no transaction that could be fenced
 	 */
 	public void advance(LockHandle hold) {
-		if (!isInFencedTransaction()) {
+		Object connection = fencedConnection();
+		if (connection == null) {
 			throw new LockConfigurationException(
 					"Lock '%s': no transaction of the fenced data source is active. Call this in the transaction that writes, before its first read."
 						.formatted(hold.lock()));
 		}
-		pass(hold.parts());
+		pass(hold.parts(), connection);
 	}
 
 	private boolean passWithAll() {
-		if (!isInFencedTransaction()) {
-			return false;
+		Object connection = fencedConnection();
+		if (connection != null) {
+			pass(holds(), connection);
 		}
-		pass(holds());
-		return true;
+		return connection != null;
 	}
 
 	private List<LockHandle> holds() {
 		return LockContext.handles().stream().filter(this.own).toList();
 	}
 
-	private boolean isInFencedTransaction() {
+	/** Returns the resource of the current transaction's connection if it is fenced. */
+	private @Nullable Object fencedConnection() {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()
 				|| TransactionSynchronizationManager.isCurrentTransactionReadOnly()
 				|| FinishedTransaction.isCurrent()) {
-			return false;
+			return null;
 		}
 		Object resource = TransactionSynchronizationManager.getResource(bound(this.dataSource));
 		try {
 			// with the connection of another data source, each statement would commit
-			return resource instanceof ConnectionHolder holder && !FinishedTransaction.isOfOuter(holder)
-					&& !holder.getConnection().getAutoCommit();
+			return (resource instanceof ConnectionHolder holder && !FinishedTransaction.isOfOuter(holder)
+					&& !holder.getConnection().getAutoCommit()) ? holder : null;
 		}
 		catch (SQLException ex) {
-			return false;
+			return null;
 		}
 	}
 
-	private void pass(List<LockHandle> holds) {
+	private void pass(List<LockHandle> holds, Object connection) {
 		List<LockHandle> ahead = PassedHolds.notAmong(holds);
 		if (ahead.isEmpty()) {
 			return;
@@ -259,7 +261,7 @@ public final class TransactionFence implements Fence {
 			refuse(ex);
 			throw ex;
 		}
-		PassedHolds.add(ahead);
+		PassedHolds.add(ahead, connection);
 	}
 
 	private void refuse(RuntimeException refusal) {

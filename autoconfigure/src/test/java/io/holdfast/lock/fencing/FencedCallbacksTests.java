@@ -15,6 +15,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -26,8 +27,11 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.event.TransactionalEventListener;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.StaleFencingTokenException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,6 +55,25 @@ class FencedCallbacksTests {
 				// a callback may report it, but a listener's failure is only logged
 			}
 			assertThat(context.getBean(JdbcTemplate.class).queryForList("SELECT how FROM report")).isEmpty();
+		});
+	}
+
+	/**
+	 * The transaction passes the fence only before its commit, after the registration.
+	 */
+	@Test
+	void callbackThatRunsBeforeAllOthersPassesAgain() {
+		FencedApplication.runner().withUserConfiguration(Callbacks.class).run((context) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
+					TransactionSynchronizationManager.registerSynchronization(new First(() -> {
+						overtake(jdbc);
+						context.getBean(Report.class).write("first callback");
+					}));
+					context.getBean(LockOperations.class).acquire(LockRequest.of("stock")).close();
+				}));
+			assertThat(jdbc.queryForList("SELECT how FROM report")).isEmpty();
 		});
 	}
 
@@ -82,6 +105,20 @@ class FencedCallbacksTests {
 				throw new IllegalStateException("no row of the lock");
 			}
 		}).join();
+	}
+
+	record First(Runnable action) implements TransactionSynchronization {
+
+		@Override
+		public int getOrder() {
+			return Ordered.HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public void afterCommit() {
+			this.action.run();
+		}
+
 	}
 
 	record Sold() {
