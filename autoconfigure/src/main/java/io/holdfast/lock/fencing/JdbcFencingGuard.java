@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -15,15 +16,18 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.jdbc.support.MetaDataAccessException;
 import org.springframework.transaction.TransactionTimedOutException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.function.SingletonSupplier;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.Resources;
 
 /**
@@ -41,6 +45,9 @@ import io.holdfast.lock.support.Resources;
 public final class JdbcFencingGuard implements FencingGuard {
 
 	private static final String SCHEMA = "schema.sql";
+
+	/** SQL states of an aborted transaction in PostgreSQL, and of a lost connection. */
+	private static final Set<String> ENDED = Set.of("25P02", "08003", "08006");
 
 	private final JdbcOperations jdbc;
 
@@ -146,6 +153,29 @@ public final class JdbcFencingGuard implements FencingGuard {
 		}
 		catch (DataAccessException ex) {
 			throw FenceFailure.explained(entries.get(0), ex);
+		}
+	}
+
+	/**
+	 * Returns whether a suspended transaction still keeps the row of a hold with which it
+	 * has passed. If it can, it passes again.
+	 * @param hold the hold
+	 * @param connection the connection of the transaction
+	 * @throws StaleFencingTokenException if a newer holder has passed meanwhile
+	 */
+	boolean isKept(LockHandle hold, Connection connection) {
+		DataSource bound = new SingleConnectionDataSource(connection, true);
+		// a template would register another resource with the current transaction
+		TransactionSynchronizationManager.bindResource(bound, new ConnectionHolder(connection));
+		try {
+			new JdbcFencingGuard(new JdbcTemplate(bound), this).advance(hold);
+			return true;
+		}
+		catch (DataAccessException ex) {
+			return !Failures.hasSqlState(ex, ENDED);
+		}
+		finally {
+			TransactionSynchronizationManager.unbindResource(bound);
 		}
 	}
 

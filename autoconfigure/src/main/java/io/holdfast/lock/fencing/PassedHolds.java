@@ -7,9 +7,11 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 
 import org.springframework.core.Ordered;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -24,7 +26,7 @@ import io.holdfast.lock.support.FinishedTransaction;
  */
 final class PassedHolds {
 
-	private static final ThreadLocal<Map<Passed, Object>> CURRENT = ThreadLocal.withInitial(HashMap::new);
+	private static final ThreadLocal<Map<Passed, ConnectionHolder>> CURRENT = ThreadLocal.withInitial(HashMap::new);
 
 	private PassedHolds() {
 	}
@@ -36,15 +38,17 @@ final class PassedHolds {
 	/**
 	 * Returns the holds that have not passed yet, one for each lease. The row of a
 	 * transaction that is over is free, although its callbacks still run.
+	 * @param holds the holds
+	 * @param kept whether the transaction of a connection still keeps the row of a hold
 	 */
-	static List<LockHandle> notAmong(List<LockHandle> holds) {
+	static List<LockHandle> notAmong(List<LockHandle> holds, BiPredicate<LockHandle, ConnectionHolder> kept) {
 		Set<Passed> seen = new HashSet<>();
-		CURRENT.get().forEach((passed, connection) -> {
-			if (!FinishedTransaction.isOver(connection)) {
-				seen.add(passed);
-			}
-		});
-		return holds.stream().filter((hold) -> seen.add(Passed.of(hold))).toList();
+		return holds.stream().filter((hold) -> seen.add(Passed.of(hold)) && !hasPassed(hold, kept)).toList();
+	}
+
+	private static boolean hasPassed(LockHandle hold, BiPredicate<LockHandle, ConnectionHolder> kept) {
+		ConnectionHolder connection = CURRENT.get().get(Passed.of(hold));
+		return connection != null && !FinishedTransaction.isOver(connection) && kept.test(hold, connection);
 	}
 
 	/**
@@ -52,7 +56,7 @@ final class PassedHolds {
 	 * @param holds the holds
 	 * @param connection the resource of its connection
 	 */
-	static void add(List<LockHandle> holds, Object connection) {
+	static void add(List<LockHandle> holds, ConnectionHolder connection) {
 		Set<Passed> passed = holds.stream().map(Passed::of).collect(Collectors.toSet());
 		passed.forEach((hold) -> CURRENT.get().put(hold, connection));
 		TransactionSynchronizationManager.registerSynchronization(new ForgetWhenUndone(passed, connection));
@@ -82,11 +86,11 @@ final class PassedHolds {
 
 		private final Set<Passed> passed;
 
-		private final Object connection;
+		private final ConnectionHolder connection;
 
 		private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
 
-		ForgetWhenUndone(Set<Passed> passed, Object connection) {
+		ForgetWhenUndone(Set<Passed> passed, ConnectionHolder connection) {
 			this.passed = passed;
 			this.connection = connection;
 		}
@@ -119,7 +123,7 @@ final class PassedHolds {
 		}
 
 		private void forget() {
-			Map<Passed, Object> all = CURRENT.get();
+			Map<Passed, ConnectionHolder> all = CURRENT.get();
 			this.passed.forEach((hold) -> all.remove(hold, this.connection));
 			if (all.isEmpty()) {
 				CURRENT.remove();

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -18,7 +19,6 @@ import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
 
@@ -43,11 +43,14 @@ import io.holdfast.lock.support.TransactionAwareDataSources;
  * An inner transaction does not pass the fence again for a hold with which an outer
  * transaction of this thread has passed. It would wait for the row that the outer
  * transaction keeps. As long as that row is kept, no other holder can pass. It is kept
- * until the commit, so a transaction that begins in a callback after it passes again. A
- * transaction of another manager does not pass with the connection of the outer one.
- * Thread-safe.
+ * until the commit, so a transaction that begins in a callback after it passes again. So
+ * does an inner one if the database has ended the outer one. A transaction of another
+ * manager does not pass with the connection of the outer one. Thread-safe.
  */
 public final class TransactionFence implements Fence {
+
+	/** An outer transaction is suspended, so it keeps what it had at the begin. */
+	private static final BiPredicate<LockHandle, ConnectionHolder> SINCE_BEGIN = (hold, outer) -> true;
 
 	private final JdbcFencingGuard guard;
 
@@ -173,7 +176,7 @@ public final class TransactionFence implements Fence {
 	 */
 	void afterBegin() {
 		try {
-			passWithAll();
+			passWithAll(this::isKept);
 		}
 		catch (RuntimeException ex) {
 			// registered with the transaction, which can no longer commit
@@ -182,8 +185,8 @@ public final class TransactionFence implements Fence {
 
 	@Override
 	public void beforeBody(@Nullable String requiredBy) {
-		throwRefusal();
-		boolean fenced = passWithAll();
+		CommitVeto.throwReason();
+		boolean fenced = passWithAll(SINCE_BEGIN);
 		if (requiredBy != null && holds().isEmpty()) {
 			throw new LockConfigurationException(
 					"%s: it has 'fenced = true', but the thread that runs it ('%s') holds no lock. Advice between the lock and the method moved the call to another thread. Make that advice precede the lock, with an order below Ordered.LOWEST_PRECEDENCE - 100, or remove it."
@@ -199,7 +202,7 @@ public final class TransactionFence implements Fence {
 
 	/** Called before the transaction commits. */
 	void beforeCommit() {
-		passWithAll();
+		passWithAll(SINCE_BEGIN);
 	}
 
 	/**
@@ -209,19 +212,19 @@ public final class TransactionFence implements Fence {
 	 * @throws LockConfigurationException if there is no transaction that could be fenced
 	 */
 	public void advance(LockHandle hold) {
-		Object connection = fencedConnection();
+		ConnectionHolder connection = fencedConnection();
 		if (connection == null) {
 			throw new LockConfigurationException(
 					"Lock '%s': no transaction of the fenced data source is active. Call this in the transaction that writes, before its first read."
 						.formatted(hold.lock()));
 		}
-		pass(hold.parts(), connection);
+		pass(hold.parts(), connection, SINCE_BEGIN);
 	}
 
-	private boolean passWithAll() {
-		Object connection = fencedConnection();
+	private boolean passWithAll(BiPredicate<LockHandle, ConnectionHolder> kept) {
+		ConnectionHolder connection = fencedConnection();
 		if (connection != null) {
-			pass(holds(), connection);
+			pass(holds(), connection, kept);
 		}
 		return connection != null;
 	}
@@ -231,7 +234,7 @@ public final class TransactionFence implements Fence {
 	}
 
 	/** Returns the resource of the current transaction's connection if it is fenced. */
-	private @Nullable Object fencedConnection() {
+	private @Nullable ConnectionHolder fencedConnection() {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()
 				|| TransactionSynchronizationManager.isCurrentTransactionReadOnly()
@@ -249,50 +252,30 @@ public final class TransactionFence implements Fence {
 		}
 	}
 
-	private void pass(List<LockHandle> holds, Object connection) {
-		List<LockHandle> ahead = PassedHolds.notAmong(holds);
-		if (ahead.isEmpty()) {
-			return;
-		}
+	private void pass(List<LockHandle> holds, ConnectionHolder connection,
+			BiPredicate<LockHandle, ConnectionHolder> kept) {
 		try {
-			this.guard.advance(ahead);
+			List<LockHandle> ahead = PassedHolds.notAmong(holds, kept);
+			if (!ahead.isEmpty()) {
+				this.guard.advance(ahead);
+				PassedHolds.add(ahead, connection);
+			}
 		}
 		catch (RuntimeException ex) {
-			refuse(ex);
+			CommitVeto.register(ex);
+			if (ex instanceof StaleFencingTokenException stale) {
+				this.onRefusal.accept(stale);
+			}
 			throw ex;
-		}
-		PassedHolds.add(ahead, connection);
-	}
-
-	private void refuse(RuntimeException refusal) {
-		TransactionSynchronizationManager.registerSynchronization(new CommitVeto(refusal));
-		if (refusal instanceof StaleFencingTokenException stale) {
-			this.onRefusal.accept(stale);
-		}
-	}
-
-	private static void throwRefusal() {
-		if (TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager.getSynchronizations().forEach((synchronization) -> {
-				if (synchronization instanceof CommitVeto veto) {
-					throw veto.reason();
-				}
-			});
 		}
 	}
 
 	/**
-	 * Prevents a rejected transaction from committing, regardless of its body.
-	 *
-	 * @param reason the reason of the rejection
+	 * Whether an outer transaction still keeps the row. The database may have ended it
+	 * after a failed statement or a deadlock, and the caller may have gone on.
 	 */
-	private record CommitVeto(RuntimeException reason) implements TransactionSynchronization {
-
-		@Override
-		public void beforeCommit(boolean readOnly) {
-			throw this.reason;
-		}
-
+	private boolean isKept(LockHandle hold, ConnectionHolder outer) {
+		return this.guard.isKept(hold, outer.getConnection());
 	}
 
 }

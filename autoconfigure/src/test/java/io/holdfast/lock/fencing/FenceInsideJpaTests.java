@@ -26,13 +26,15 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for a transaction of another manager inside a fenced one of JPA, whose connection
- * is still on the thread.
+ * Tests for a transaction inside a fenced one of JPA, whose connection is still on the
+ * thread if the inner one is of another manager.
  */
 class FenceInsideJpaTests {
 
@@ -57,6 +59,20 @@ class FenceInsideJpaTests {
 				return transaction(context, TransactionDefinition.PROPAGATION_REQUIRES_NEW)
 					.execute((inner) -> jdbc.queryForObject("SELECT 7", Integer.class));
 			});
+			assertThat(result).isEqualTo(7);
+			assertThat(jdbc.queryForList("SELECT token FROM holdfast_fence")).hasSize(1);
+		});
+	}
+
+	@Test
+	void innerTransactionDoesNotWaitForTheOuterOne() {
+		runner.run((context) -> {
+			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+			Integer result = context.getBean(LockOperations.class)
+				.execute(LockRequest.of("audit"),
+						(handle) -> transaction(context, TransactionDefinition.PROPAGATION_REQUIRED)
+							.execute((outer) -> transaction(context, TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+								.execute((inner) -> jdbc.queryForObject("SELECT 7", Integer.class))));
 			assertThat(result).isEqualTo(7);
 			assertThat(jdbc.queryForList("SELECT token FROM holdfast_fence")).hasSize(1);
 		});

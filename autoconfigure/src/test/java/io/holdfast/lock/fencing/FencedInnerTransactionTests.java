@@ -1,0 +1,140 @@
+package io.holdfast.lock.fencing;
+
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.test.server.MariaDbServer;
+import io.holdfast.lock.test.server.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for a transaction inside another one that has passed the fence, and that the
+ * database has ended since: after a failed statement, or after a deadlock.
+ */
+class FencedInnerTransactionTests {
+
+	/** The databases, and what ends a transaction on the server. */
+	enum Database {
+
+		POSTGRESQL("SELECT 1 / 0"), MARIADB("ROLLBACK");
+
+		private final String end;
+
+		Database(String end) {
+			this.end = end;
+		}
+
+	}
+
+	@AutoClose
+	private static final PostgresServer postgres = PostgresServer.started();
+
+	@AutoClose
+	private static final MariaDbServer mariaDb = MariaDbServer.started();
+
+	private JdbcTemplate jdbc;
+
+	private TransactionTemplate outer;
+
+	private TransactionTemplate inner;
+
+	private void open(Database database) {
+		DataSource dataSource = switch (database) {
+			case POSTGRESQL -> new DriverManagerDataSource(postgres.jdbcUrl());
+			case MARIADB ->
+				new DriverManagerDataSource(mariaDb.jdbcUrl(), MariaDbServer.USERNAME, MariaDbServer.PASSWORD);
+		};
+		new ResourceDatabasePopulator(
+				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
+			.execute(dataSource);
+		this.jdbc = new JdbcTemplate(dataSource);
+		this.jdbc.update("DELETE FROM fence");
+		TransactionFence fence = new TransactionFence(
+				new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.lock().toString()), dataSource,
+				Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
+				});
+		DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
+		manager.addListener(new FenceListener(() -> fence));
+		this.outer = new TransactionTemplate(manager);
+		this.inner = new TransactionTemplate(manager);
+		this.inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+	}
+
+	private void holding(long token, String owner, Runnable action) {
+		Runnable unbind = LockContext.bind(TestHold.of("42", token, owner));
+		try {
+			action.run();
+		}
+		finally {
+			unbind.run();
+		}
+	}
+
+	private void endOnServer(Database database) {
+		try {
+			this.jdbc.execute(database.end);
+		}
+		catch (DataAccessException ex) {
+			assertThat(database).isEqualTo(Database.POSTGRESQL);
+		}
+	}
+
+	private void write(String work) {
+		this.jdbc.update("INSERT INTO fence VALUES (?, 'work', 1, 'a')", work);
+	}
+
+	private boolean exists(String work) {
+		return !this.jdbc.queryForList("SELECT 1 FROM fence WHERE lock_id = ?", work).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void staleHolderIsRefused(Database database) {
+		open(database);
+		holding(10, "a", () -> this.outer.executeWithoutResult((status) -> {
+			status.setRollbackOnly();
+			endOnServer(database);
+			CompletableFuture
+				.runAsync(() -> holding(20, "b", () -> this.outer.executeWithoutResult((successor) -> write("new"))))
+				.join();
+			assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> this.inner.executeWithoutResult((nested) -> write("old")));
+		}));
+		assertThat(exists("new")).isTrue();
+		assertThat(exists("old")).isFalse();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void validHolderWrites(Database database) {
+		open(database);
+		holding(10, "a", () -> this.outer.executeWithoutResult((status) -> {
+			status.setRollbackOnly();
+			endOnServer(database);
+			this.inner.executeWithoutResult((nested) -> write("failure"));
+			this.inner.executeWithoutResult((nested) -> write("another"));
+		}));
+		assertThat(exists("failure")).isTrue();
+		assertThat(exists("another")).isTrue();
+	}
+
+}
