@@ -64,7 +64,8 @@ public final class JdbcFencingGuard implements FencingGuard {
 	 * @param dataSource the data source whose transactions are guarded
 	 * @param table the table of the fences, see {@link #schema}
 	 * @param id returns the identity of a lock's fence: at most 64 characters, different
-	 * for every two locks and for every two stores of one lock
+	 * for every two locks and for every two stores of one lock, also to a database that
+	 * ignores case and trailing spaces
 	 */
 	public JdbcFencingGuard(DataSource dataSource, String table, Function<LockHandle, String> id) {
 		this(dataSource, table, id, SingletonSupplier.of(() -> dialect(dataSource)));
