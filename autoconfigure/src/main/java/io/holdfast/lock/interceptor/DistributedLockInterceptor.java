@@ -59,23 +59,16 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 	}
 
 	@Override
+	@SuppressWarnings("NullAway") // before JDK 22 it cannot see that T is nullable here
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
 		Class<?> targetClass = LockedType.of(invocation, this.type);
 		LockMethodSpec spec = this.specs.get(invocation.getMethod(), targetClass);
 		LockRequest request = spec.request(target, targetClass, invocation.getArguments());
 		AtomicReference<@Nullable LockNotAcquiredException> refused = new AtomicReference<>();
-		Runnable resumeCaller = (this.transactions != null)
-				? this.transactions.suspendCaller(spec.method(), targetClass) : null;
-		Object result;
-		try {
-			result = locked(invocation, spec, request, refused);
-		}
-		finally {
-			if (resumeCaller != null) {
-				resumeCaller.run();
-			}
-		}
+		Object result = (this.transactions != null)
+				? this.transactions.run(spec.method(), targetClass, () -> locked(invocation, spec, request, refused))
+				: locked(invocation, spec, request, refused);
 		LockNotAcquiredException reason = refused.getPlain();
 		return (reason != null) ? without(invocation, spec, reason) : result;
 	}

@@ -1,6 +1,7 @@
 package io.holdfast.lock.transaction;
 
 import java.lang.reflect.Method;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -8,18 +9,18 @@ import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
-import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
+import io.holdfast.lock.spi.TransactionBoundary.LockedCall;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
- * Determines the transaction manager of an annotated method before the first call.
+ * Determines the transaction manager of an annotated method, and suspends a caller's
+ * transaction for it.
  */
 public final class MethodTransactions {
 
@@ -47,30 +48,32 @@ public final class MethodTransactions {
 	}
 
 	/**
-	 * Suspends the caller's transaction if a method always has its own
-	 * ({@code REQUIRES_NEW}). Its lock then surrounds only that transaction.
+	 * Runs a locked call. Suspends the caller's transaction meanwhile if the method
+	 * always has its own ({@code REQUIRES_NEW}). Its lock then surrounds only that
+	 * transaction.
 	 * @param method the method
 	 * @param type the class of its bean
-	 * @return resumes the caller's transaction, to be run on the same thread;
-	 * {@code null} if there is nothing to suspend
+	 * @param call acquires the locks, calls the method and releases the locks
+	 * @param <T> the type of the result
+	 * @param <E> the type of the exceptions
+	 * @return the result of the call
+	 * @throws E if the call throws it
 	 */
-	public @Nullable Runnable suspendCaller(Method method, Class<?> type) {
+	public <T extends @Nullable Object, E extends Throwable> T run(Method method, Class<?> type, LockedCall<T, E> call)
+			throws E {
+		PlatformTransactionManager manager = managerToSuspend(method, type);
+		return (manager != null) ? SuspendedTransactions.outside(Stream.of(manager), call) : call.run();
+	}
+
+	private @Nullable PlatformTransactionManager managerToSuspend(Method method, Class<?> type) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive() || FinishedTransaction.isCurrent()) {
 			return null;
 		}
 		TransactionInterceptor interceptor = interceptor();
 		TransactionAttribute attribute = (interceptor != null) ? attribute(interceptor, method, type) : null;
-		if (interceptor == null || attribute == null
-				|| attribute.getPropagationBehavior() != TransactionDefinition.PROPAGATION_REQUIRES_NEW) {
-			return null;
-		}
-		PlatformTransactionManager manager = manager(interceptor, attribute, type);
-		if (manager == null) {
-			return null;
-		}
-		TransactionStatus outside = manager
-			.getTransaction(new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_NOT_SUPPORTED));
-		return () -> manager.commit(outside);
+		return (interceptor != null && attribute != null
+				&& attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+						? manager(interceptor, attribute, type) : null;
 	}
 
 	private @Nullable TransactionInterceptor interceptor() {

@@ -20,8 +20,8 @@ import io.holdfast.lock.spi.TransactionBoundary.LockedCall;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
- * Runs a call outside the transactions of its thread that are over, by their managers'
- * own means.
+ * Runs a call outside transactions of its thread, by their managers' own means: outside
+ * those that are over, or that of a caller.
  */
 final class SuspendedTransactions {
 
@@ -43,11 +43,19 @@ final class SuspendedTransactions {
 	 */
 	static <T extends @Nullable Object, E extends Throwable> T run(
 			Supplier<Stream<PlatformTransactionManager>> managers, LockedCall<T, E> call) throws E {
+		return outside(managers.get().filter(SuspendedTransactions::isOver), () -> {
+			requireNoneOnThread();
+			return call.run();
+		});
+	}
+
+	/** Runs a call outside the current transactions of some managers. */
+	static <T extends @Nullable Object, E extends Throwable> T outside(Stream<PlatformTransactionManager> managers,
+			LockedCall<T, E> call) throws E {
 		SuspendedTransactions suspended = new SuspendedTransactions();
 		T result;
 		try {
-			managers.get().filter(SuspendedTransactions::isOver).forEach(suspended::add);
-			requireNoneOnThread();
+			managers.forEach(suspended::add);
 			result = call.run();
 		}
 		catch (Throwable ex) {
