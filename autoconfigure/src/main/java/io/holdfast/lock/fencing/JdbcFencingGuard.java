@@ -47,7 +47,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 	private static final String SCHEMA = "schema.sql";
 
 	/** SQL states of an aborted transaction in PostgreSQL, and of a lost connection. */
-	private static final Set<String> ENDED = Set.of("25P02", "08003", "08006");
+	private static final Set<String> ENDED = Set.of("25P02", "08000", "08003", "08006", "08S01");
 
 	private final JdbcOperations jdbc;
 
@@ -163,6 +163,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 	 * @param hold the hold
 	 * @param connection the connection of the transaction
 	 * @throws StaleFencingTokenException if a newer holder has passed meanwhile
+	 * @throws DataAccessException if the database does not tell
 	 */
 	boolean isKept(LockHandle hold, Connection connection) {
 		DataSource bound = new SingleConnectionDataSource(connection, true);
@@ -173,7 +174,10 @@ public final class JdbcFencingGuard implements FencingGuard {
 			return true;
 		}
 		catch (DataAccessException ex) {
-			return !Failures.hasSqlState(ex, ENDED);
+			if (Failures.hasSqlState(ex, ENDED)) {
+				return false;
+			}
+			throw ex;
 		}
 		finally {
 			TransactionSynchronizationManager.unbindResource(bound);

@@ -16,6 +16,7 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
@@ -28,19 +29,20 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for a transaction inside another one that has passed the fence, and that the
- * database has ended since: after a failed statement, or after a deadlock.
+ * database has ended since: after a failed statement, a deadlock or a lost connection.
  */
 class FencedInnerTransactionTests {
 
 	/** The databases, and what ends a transaction on the server. */
-	enum Database {
+	enum End {
 
-		POSTGRESQL("SELECT 1 / 0"), MARIADB("ROLLBACK");
+		POSTGRESQL_FAILURE("SELECT 1 / 0"), POSTGRESQL_LOSS("SELECT pg_terminate_backend(pg_backend_pid())"),
+		MARIADB_DEADLOCK("ROLLBACK"), MARIADB_LOSS("KILL CONNECTION_ID()");
 
-		private final String end;
+		private final String statement;
 
-		Database(String end) {
-			this.end = end;
+		End(String statement) {
+			this.statement = statement;
 		}
 
 	}
@@ -57,10 +59,10 @@ class FencedInnerTransactionTests {
 
 	private TransactionTemplate inner;
 
-	private void open(Database database) {
-		DataSource dataSource = switch (database) {
-			case POSTGRESQL -> new DriverManagerDataSource(postgres.jdbcUrl());
-			case MARIADB ->
+	private void open(End end) {
+		DataSource dataSource = switch (end) {
+			case POSTGRESQL_FAILURE, POSTGRESQL_LOSS -> new DriverManagerDataSource(postgres.jdbcUrl());
+			case MARIADB_DEADLOCK, MARIADB_LOSS ->
 				new DriverManagerDataSource(mariaDb.jdbcUrl(), MariaDbServer.USERNAME, MariaDbServer.PASSWORD);
 		};
 		new ResourceDatabasePopulator(
@@ -89,12 +91,25 @@ class FencedInnerTransactionTests {
 		}
 	}
 
-	private void endOnServer(Database database) {
+	private void inOuterThatEnds(End end, Runnable body) {
 		try {
-			this.jdbc.execute(database.end);
+			this.outer.executeWithoutResult((status) -> {
+				status.setRollbackOnly();
+				endOnServer(end);
+				body.run();
+			});
+		}
+		catch (TransactionSystemException ex) {
+			assertThat(end.name()).as("the rollback failed").endsWith("LOSS");
+		}
+	}
+
+	private void endOnServer(End end) {
+		try {
+			this.jdbc.execute(end.statement);
 		}
 		catch (DataAccessException ex) {
-			assertThat(database).isEqualTo(Database.POSTGRESQL);
+			assertThat(end).isNotEqualTo(End.MARIADB_DEADLOCK);
 		}
 	}
 
@@ -108,11 +123,9 @@ class FencedInnerTransactionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void staleHolderIsRefused(Database database) {
-		open(database);
-		holding(10, "a", () -> this.outer.executeWithoutResult((status) -> {
-			status.setRollbackOnly();
-			endOnServer(database);
+	void staleHolderIsRefused(End end) {
+		open(end);
+		holding(10, "a", () -> inOuterThatEnds(end, () -> {
 			CompletableFuture
 				.runAsync(() -> holding(20, "b", () -> this.outer.executeWithoutResult((successor) -> write("new"))))
 				.join();
@@ -125,11 +138,9 @@ class FencedInnerTransactionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void validHolderWrites(Database database) {
-		open(database);
-		holding(10, "a", () -> this.outer.executeWithoutResult((status) -> {
-			status.setRollbackOnly();
-			endOnServer(database);
+	void validHolderWrites(End end) {
+		open(end);
+		holding(10, "a", () -> inOuterThatEnds(end, () -> {
 			this.inner.executeWithoutResult((nested) -> write("failure"));
 			this.inner.executeWithoutResult((nested) -> write("another"));
 		}));
