@@ -66,6 +66,10 @@ public final class EtcdLockAutoConfiguration {
 			}
 			client.user(bytes(etcd.username())).password(bytes(password));
 		}
+		else if (StringUtils.hasText(etcd.password())) {
+			throw new LockConfigurationException(
+					"'distributed-lock.etcd.password' is set, but 'distributed-lock.etcd.username' is empty. Set both, or neither if etcd requires no login or identifies the user by certificate.");
+		}
 		if (ssl != null || "https".equals(endpoints.get(0).getScheme())) {
 			secure(client, ssl);
 		}

@@ -29,6 +29,8 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 
 	static final String ENDPOINTS = "distributed-lock.etcd.endpoints";
 
+	private static final int LAST_PORT = 65535;
+
 	/** Returns the endpoints, each with a scheme and a host. */
 	List<URI> uris() {
 		if (this.endpoints.isEmpty()) {
@@ -49,7 +51,7 @@ record EtcdLockProperties(@DefaultValue List<String> endpoints, @Nullable String
 		try {
 			URI uri = new URI(endpoint.strip());
 			boolean known = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
-			if (known && uri.getHost() != null && uri.getUserInfo() == null) {
+			if (known && uri.getHost() != null && uri.getUserInfo() == null && uri.getPort() <= LAST_PORT) {
 				return uri;
 			}
 		}

@@ -9,13 +9,17 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.UncategorizedScriptException;
 
@@ -45,7 +49,7 @@ public final class JdbcLockAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean
-	@ConditionalOnProperty(name = "distributed-lock.jdbc.mode", havingValue = "advisory")
+	@Conditional(AdvisoryMode.class)
 	@DependsOnDatabaseInitialization
 	AdvisoryLockBackend advisoryLockBackend(DistributedLockProperties locks, StartupChecks checks,
 			JdbcLockProperties jdbc, ListableBeanFactory beanFactory) {
@@ -123,6 +127,21 @@ public final class JdbcLockAutoConfiguration {
 			throw new LockBackendException("no connection available: " + NestedExceptionUtils.getMostSpecificCause(ex),
 					ex);
 		}
+	}
+
+	/**
+	 * Matches in the mode 'advisory'. It binds the property, which accepts more than the
+	 * exact text.
+	 */
+	static final class AdvisoryMode implements Condition {
+
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			return Binder.get(context.getEnvironment())
+				.bind("distributed-lock.jdbc.mode", JdbcLockMode.class)
+				.orElse(JdbcLockMode.ROWS) == JdbcLockMode.ADVISORY;
+		}
+
 	}
 
 }

@@ -25,9 +25,11 @@ record RedisAddress(boolean tls, String hostAndPort, @Nullable String username, 
 		@Nullable Integer database) {
 
 	private static final Pattern LOCATION = Pattern
-		.compile("(\\[[0-9a-fA-F:.%]+]|[^/:\\[\\]\\s]+)(:\\d{1,5})?(/\\d*)?");
+		.compile("(\\[[0-9a-fA-F:.%]+]|[^/:\\[\\]\\s]+)(?::(\\d{1,5}))?(?:/(\\d{0,9}))?");
 
-	private static final String DEFAULT_PORT = ":6379";
+	private static final String DEFAULT_PORT = "6379";
+
+	private static final int LAST_PORT = 65535;
 
 	static RedisAddress parse(String property, String text) {
 		String address = text.strip();
@@ -35,17 +37,26 @@ record RedisAddress(boolean tls, String hostAndPort, @Nullable String username, 
 		String name = (scheme > 0) ? address.substring(0, scheme) : "";
 		int at = address.lastIndexOf('@');
 		Matcher location = LOCATION.matcher(address.substring(Math.max(scheme + 3, at + 1)));
-		if (!(name.equals("redis") || name.equals("rediss")) || !location.matches()) {
+		if (!(name.equals("redis") || name.equals("rediss")) || !location.matches() || !isPort(port(location))) {
 			throw new LockConfigurationException(
 					"The property '%s' is '%s', which is not a Redis address. Use redis://host:port, or rediss://host:port for TLS."
 						.formatted(property, redacted(text)));
 		}
 		String[] login = (at > 0) ? login(address.substring(scheme + 3, at)) : new String[] { "", "" };
+		String database = location.group(3);
+		return new RedisAddress(name.equals("rediss"), location.group(1) + ":" + port(location),
+				RedisLogin.emptyToNull(login[0]), RedisLogin.emptyToNull(login[1]),
+				StringUtils.hasLength(database) ? Integer.valueOf(database) : null);
+	}
+
+	private static String port(Matcher location) {
 		String port = location.group(2);
-		String path = location.group(3);
-		return new RedisAddress(name.equals("rediss"), location.group(1) + ((port != null) ? port : DEFAULT_PORT),
-				emptyToNull(login[0]), emptyToNull(login[1]),
-				(path != null && path.length() > 1) ? Integer.valueOf(path.substring(1)) : null);
+		return (port != null) ? port : DEFAULT_PORT;
+	}
+
+	private static boolean isPort(String text) {
+		int port = Integer.parseInt(text);
+		return port > 0 && port <= LAST_PORT;
 	}
 
 	/**
@@ -64,10 +75,6 @@ record RedisAddress(boolean tls, String hostAndPort, @Nullable String username, 
 		catch (IllegalArgumentException ex) {
 			return text;
 		}
-	}
-
-	private static @Nullable String emptyToNull(String text) {
-		return StringUtils.hasLength(text) ? text : null;
 	}
 
 	/** Returns an address without its credentials, for messages. */

@@ -26,8 +26,10 @@ import io.holdfast.lock.backend.redis.RedissonScriptClient;
  */
 final class RedisClientSelection {
 
+	private static final String PREFIX = "distributed-lock.redis";
+
 	/** The property of the address of locks. */
-	static final String ADDRESS = "distributed-lock.redis.address";
+	static final String ADDRESS = PREFIX + ".address";
 
 	private static final String BOOT_DETAILS = "org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails";
 
@@ -61,6 +63,7 @@ final class RedisClientSelection {
 		if (StringUtils.hasText(this.redis.address())) {
 			return fromAddress(RedisAddress.parse(ADDRESS, this.redis.address()), bundles);
 		}
+		requireNoSettingOfTheAddress();
 		RedisClient client = uses(RedisClientLibrary.REDISSON) ? redissonOfApplication() : null;
 		if (client == null && uses(RedisClientLibrary.LETTUCE) && isPresent(LETTUCE_FACTORY)) {
 			client = lettuceOfApplication();
@@ -75,6 +78,21 @@ final class RedisClientSelection {
 								: "define a RedissonClient bean, "));
 		}
 		return client;
+	}
+
+	/**
+	 * Rejects a setting that would have no effect. The client of the application has
+	 * settings of its own.
+	 */
+	private void requireNoSettingOfTheAddress() {
+		String set = (this.redis.username() != null) ? "username"
+				: (this.redis.password() != null) ? "password" : (this.redis.database() != 0) ? "database"
+						: StringUtils.hasText(this.redis.ssl().bundle()) ? "ssl.bundle" : null;
+		if (set != null) {
+			throw new LockConfigurationException(
+					"The property '%s.%s' is set, but '%s' is not, to which it applies. Set the address as well, or remove the property. The application's own Redis has its settings in 'spring.data.redis' or in its client bean."
+						.formatted(PREFIX, set, ADDRESS));
+		}
 	}
 
 	private boolean uses(RedisClientLibrary library) {
@@ -97,11 +115,10 @@ final class RedisClientSelection {
 
 	private RedisClient fromAddress(RedisAddress address, ObjectProvider<SslBundles> bundles) {
 		Integer database = address.database();
-		String password = address.password();
 		requireOnce("database", database, (this.redis.database() != 0) ? this.redis.database() : null);
-		requireOnce("password", password, this.redis.password());
-		RedisLogin login = (password != null) ? new RedisLogin(address.username(), password)
-				: new RedisLogin(this.redis.username(), this.redis.password());
+		requireOnce("username", address.username(), this.redis.username());
+		requireOnce("password", address.password(), this.redis.password());
+		RedisLogin login = RedisLogin.of(address, PREFIX, this.redis.username(), this.redis.password());
 		SslBundle ssl = this.redis.ssl().find(bundles, "distributed-lock.redis.ssl.bundle");
 		Settings settings = new Settings(login, (database != null) ? database : this.redis.database(), ssl,
 				"'" + ADDRESS + "'");
@@ -115,8 +132,8 @@ final class RedisClientSelection {
 	private static void requireOnce(String setting, @Nullable Object ofAddress, @Nullable Object ofProperty) {
 		if (ofAddress != null && ofProperty != null && !ofAddress.equals(ofProperty)) {
 			throw new LockConfigurationException(
-					"The properties '%s' and 'distributed-lock.redis.%s' contain different values of the %s. Remove one of them."
-						.formatted(ADDRESS, setting, setting));
+					"The properties '%s' and '%s.%s' contain different values of the %s. Remove one of them."
+						.formatted(ADDRESS, PREFIX, setting, setting));
 		}
 	}
 

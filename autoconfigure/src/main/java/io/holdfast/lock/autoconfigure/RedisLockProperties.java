@@ -8,6 +8,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
+import io.holdfast.lock.LockConfigurationException;
+
 /**
  * Settings of locks in Redis.
  *
@@ -31,6 +33,16 @@ record RedisLockProperties(@Nullable String address, @DefaultValue("auto") Redis
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database,
 		@DefaultValue("2s") Duration connectionTimeout, @DefaultValue("0") int waitReplicas,
 		@DefaultValue("500ms") Duration waitReplicasTimeout, @NestedConfigurationProperty @DefaultValue LockSsl ssl) {
+
+	RedisLockProperties {
+		username = RedisLogin.emptyToNull(username);
+		password = RedisLogin.emptyToNull(password);
+		if (database < 0) {
+			throw new LockConfigurationException(
+					"The property 'distributed-lock.redis.database' is %s. Set the index of a database, such as 0."
+						.formatted(database));
+		}
+	}
 
 	/** Omits secrets. */
 	@Override

@@ -93,8 +93,7 @@ public final class RedlockLockAutoConfiguration {
 
 	private static RedisNode node(RedisClients clients, RedisAddress address, RedlockLockProperties redlock,
 			@Nullable SslBundle ssl, DistributedLockProperties locks) {
-		RedisLogin login = (address.password() != null) ? new RedisLogin(address.username(), address.password())
-				: new RedisLogin(redlock.username(), redlock.password());
+		RedisLogin login = RedisLogin.of(address, "distributed-lock.redlock", redlock.username(), redlock.password());
 		Integer database = address.database();
 		Settings settings = new Settings(login, (database != null) ? database : 0, ssl, NODES);
 		RedisClient client = clients.standalone(address.hostAndPort(), settings, address.tls() || ssl != null);

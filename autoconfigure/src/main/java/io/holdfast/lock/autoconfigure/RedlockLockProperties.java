@@ -9,6 +9,9 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.DurationText;
+
 /**
  * Settings of locks on several independent Redis masters.
  *
@@ -38,6 +41,20 @@ record RedlockLockProperties(@DefaultValue List<String> nodes, @DefaultValue("au
 		@DefaultValue("50ms") Duration nodeTimeout, @DefaultValue("0.01") double driftFactor,
 		@DefaultValue("true") boolean restartQuarantine, @DefaultValue("1m") Duration quarantineWait,
 		@Nullable Duration longestLease, @NestedConfigurationProperty @DefaultValue LockSsl ssl) {
+
+	RedlockLockProperties {
+		username = RedisLogin.emptyToNull(username);
+		password = RedisLogin.emptyToNull(password);
+		requireNotNegative("quarantine-wait", quarantineWait);
+		requireNotNegative("longest-lease", longestLease);
+	}
+
+	private static void requireNotNegative(String name, @Nullable Duration value) {
+		if (value != null && value.isNegative()) {
+			throw new LockConfigurationException("The property 'distributed-lock.redlock.%s' is %s. Set zero or more."
+				.formatted(name, DurationText.of(value)));
+		}
+	}
 
 	/** Omits secrets. */
 	@Override

@@ -1,5 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,11 +22,13 @@ import org.springframework.boot.context.properties.source.IterableConfigurationP
 import org.springframework.core.env.Environment;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.NearestName;
 
 /**
- * Checks for settings with unintended meaning: durations without a unit, and unknown
- * property names.
+ * Checks for settings with unintended meaning: durations without a unit, durations of
+ * more than a year, and unknown property names.
  */
 final class SettingsCheck {
 
@@ -66,10 +69,13 @@ final class SettingsCheck {
 
 	/**
 	 * Checks all settings, and logs a warning for each unknown property name.
-	 * @throws LockConfigurationException if a duration has no unit
+	 * @throws LockConfigurationException if a duration has no unit or is too long
 	 */
 	void run() {
-		DURATIONS.forEach((name) -> requireUnit(PREFIX + "." + name));
+		DURATIONS.forEach((name) -> {
+			requireUnit(PREFIX + "." + name);
+			requireNoOverflow(PREFIX + "." + name);
+		});
 		Set<String> unread = new TreeSet<>();
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
 			if (source instanceof IterableConfigurationPropertySource names) {
@@ -88,6 +94,15 @@ final class SettingsCheck {
 		if (value.matches("[+-]?\\d*[1-9]\\d*")) {
 			throw new LockConfigurationException("The property '%s' is '%s', which has no unit. Write '%ss' or '%sms'."
 				.formatted(name, value, value, value));
+		}
+	}
+
+	/** Each setting also has limits of its own. This one prevents overflow in sums. */
+	private void requireNoOverflow(String name) {
+		Duration value = Binder.get(this.environment).bind(name, Duration.class).orElse(Duration.ZERO);
+		if (value.compareTo(LockRequest.MAX_DURATION) > 0) {
+			throw new LockConfigurationException("The property '%s' is %s. Set it to %s at most.".formatted(name,
+					DurationText.of(value), DurationText.of(LockRequest.MAX_DURATION)));
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.holdfast.lock.autoconfigure;
 import java.sql.DriverManager;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -10,11 +11,14 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
@@ -67,6 +71,18 @@ class AdvisoryLockAutoConfigurationTests {
 				assertThat(advisoryLocks()).isOne();
 			}
 		});
+	}
+
+	/** A properties file keeps the blank at the end of a line. */
+	@ParameterizedTest
+	@ValueSource(strings = { "advisory ", "ADVISORY", " advisory" })
+	void modeIsReadAsItsPropertyIsBound(String mode) {
+		this.runner
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new MapPropertySource("file", Map.of("distributed-lock.jdbc.mode", mode))))
+			.run((context) -> assertThat(context).hasSingleBean(AdvisoryLockBackend.class)
+				.doesNotHaveBean(JdbcLockBackend.class));
 	}
 
 	@Test

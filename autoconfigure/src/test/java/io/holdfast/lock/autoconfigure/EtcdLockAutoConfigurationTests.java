@@ -124,6 +124,12 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@Test
+	void passwordWithoutUserStopsTheStart() {
+		assertStopsWith(at(plain, "distributed-lock.etcd.password=not-to-be-seen"),
+				"'distributed-lock.etcd.password' is set, but 'distributed-lock.etcd.username' is empty");
+	}
+
+	@Test
 	void speaksTlsWithTheBundleOfTheApplication() {
 		assertLocks(at(secured, "distributed-lock.etcd.ssl.bundle=etcd",
 				"spring.ssl.bundle.pem.etcd.truststore.certificate=file:" + secured.certificate()));
@@ -173,10 +179,9 @@ class EtcdLockAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			value = { "''|is empty", "127.0.0.1:2379|an invalid etcd address: '127.0.0.1:2379'",
-					"http://root:not-to-be-seen@h:1|distributed-lock.etcd.username",
-					"http://h:1,https://h:2|mixes http and https" })
+	@CsvSource(delimiter = '|', value = { "''|is empty", "127.0.0.1:2379|an invalid etcd address: '127.0.0.1:2379'",
+			"http://root:not-to-be-seen@h:1|distributed-lock.etcd.username",
+			"http://h:1,https://h:2|mixes http and https", "http://h:65536|an invalid etcd address: 'http://h:65536'" })
 	void invalidEndpointsStopTheStart(String endpoints, String fact) {
 		assertStopsWith(this.runner.withPropertyValues("distributed-lock.etcd.endpoints=" + endpoints), fact,
 				"distributed-lock.etcd.endpoints");

@@ -25,6 +25,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisLockBackend;
@@ -168,7 +169,9 @@ class RedisLockAutoConfigurationTests {
 	@ValueSource(strings = { "redis://:s3cr%%40t@127.0.0.1:%d", "redis://default:s3cr%%40t@127.0.0.1:%d/0" })
 	void credentialsInTheAddressAreUsed(String address) {
 		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
-			this.runner.withPropertyValues("distributed-lock.redis.address=" + address.formatted(guarded.port()))
+			this.runner
+				.withPropertyValues("distributed-lock.redis.address=" + address.formatted(guarded.port()),
+						"distributed-lock.redis.username=", "distributed-lock.redis.password=")
 				.run((context) -> assertLocks(context, guarded));
 		}
 	}
@@ -207,7 +210,8 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "redis://127.0.0.1:1/1,database,2", "redis://:hidden-a@127.0.0.1:1,password,hidden-b" })
+	@CsvSource({ "redis://127.0.0.1:1/1,database,2", "redis://:hidden-a@127.0.0.1:1,password,hidden-b",
+			"redis://app:hidden-a@127.0.0.1:1,username,other" })
 	void valueThatDiffersFromTheAddressStopsTheStart(String address, String setting, String value) {
 		this.runner
 			.withPropertyValues("distributed-lock.redis.address=" + address,
@@ -223,7 +227,8 @@ class RedisLockAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "127.0.0.1:6379", "http://h:1", "redis://u:hidden-pw@ho st:1", "u:hidden-pw@host:1" })
+	@ValueSource(strings = { "127.0.0.1:6379", "http://h:1", "redis://u:hidden-pw@ho st:1", "u:hidden-pw@host:1",
+			"redis://u:hidden-pw@h:0", "redis://u:hidden-pw@h:65536", "redis://u:hidden-pw@h:1/9999999999" })
 	void badAddressIsExplainedWithoutItsPassword(String address) {
 		this.runner.withPropertyValues("distributed-lock.redis.address=" + address).run((context) -> {
 			assertThat(context).getFailure()
@@ -232,6 +237,56 @@ class RedisLockAutoConfigurationTests {
 				.hasMessageContaining("redis://host:port");
 			assertThat(stackTrace(context)).doesNotContain("hidden-pw");
 		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "username,app", "password,hidden-pw", "database,1", "ssl.bundle,locks" })
+	void settingOfTheAddressWithoutAnAddressStopsTheStart(String setting, String value) {
+		this.runner
+			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + server.port(),
+					"distributed-lock.redis.%s=%s".formatted(setting, value))
+			.run((context) -> {
+				assertThat(context).getFailure()
+					.rootCause()
+					.isInstanceOf(LockConfigurationException.class)
+					.hasMessageContaining(
+							"'distributed-lock.redis.%s' is set, but 'distributed-lock.redis.address' is not"
+								.formatted(setting));
+				assertThat(stackTrace(context)).doesNotContain("hidden-pw");
+			});
+	}
+
+	@Test
+	void usernameIsUsedWithThePasswordOfTheAddress() {
+		try (RedisServer guarded = RedisServer.started("requirepass other", "user app on >s3cr@t ~* &* +@all")) {
+			this.runner
+				.withPropertyValues("distributed-lock.redis.address=redis://:s3cr%40t@127.0.0.1:" + guarded.port(),
+						"distributed-lock.redis.username=app")
+				.run((context) -> assertThat(acquire(context.getBean(RedisLockBackend.class)))
+					.isInstanceOf(Acquired.class));
+		}
+	}
+
+	@Test
+	void usernameWithoutAPasswordStopsTheStart() {
+		this.runner
+			.withPropertyValues("distributed-lock.redis.address=" + server.address(),
+					"distributed-lock.redis.username=app")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("'distributed-lock.redis.username' is 'app', but"));
+	}
+
+	@Test
+	void negativeDatabaseStopsTheStart() {
+		this.runner
+			.withPropertyValues("distributed-lock.redis.address=" + server.address(),
+					"distributed-lock.redis.database=-1", "distributed-lock.fail-fast=false")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("'distributed-lock.redis.database' is -1"));
 	}
 
 	@Test

@@ -94,6 +94,29 @@ class RedlockLockAutoConfigurationTests {
 			});
 	}
 
+	@Test
+	void usernameIsUsedWithThePasswordOfAnAddress() {
+		servers.forEach((node) -> node.ask(("acl setuser named on >of-the-address " + PERMISSIONS).split(" ")));
+		this.runner
+			.withPropertyValues(
+					"distributed-lock.redlock.nodes=" + servers.stream()
+						.map((node) -> "redis://:of-the-address@127.0.0.1:" + node.port())
+						.collect(Collectors.joining(",")),
+					"distributed-lock.redlock.username=named", "distributed-lock.namespace=shop",
+					"distributed-lock.lease-time=2100ms")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "quarantine-wait", "longest-lease" })
+	void negativeTimeStopsTheStart(String setting) {
+		this.runner.withPropertyValues(nodes(servers), "distributed-lock.redlock.%s=-1s".formatted(setting))
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("'distributed-lock.redlock.%s' is -1s".formatted(setting)));
+	}
+
 	private static List<String> deniedTo(RedisServer node) {
 		return DENIED.matcher(node.ask("acl", "log")).results().map((entry) -> entry.group(1)).toList();
 	}

@@ -1,11 +1,13 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.util.List;
 import java.util.Map;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -16,6 +18,7 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -45,6 +48,21 @@ class SettingsCheckTests {
 	void zeroNeedsNoUnit() {
 		this.runner.withPropertyValues("distributed-lock.wait-time=0")
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@MethodSource("durations")
+	void durationOfMoreThanAYearStopsTheStart(String name) {
+		this.runner.withPropertyValues("distributed-lock." + name + "=367d")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.message()
+				.contains("'distributed-lock.%s' is 367d.".formatted(name), "366d"));
+	}
+
+	static List<String> durations() {
+		return SettingsCheck.DURATIONS;
 	}
 
 	@Test
