@@ -3,22 +3,24 @@ package io.holdfast.lock.autoconfigure;
 import java.util.function.BooleanSupplier;
 
 import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 import io.holdfast.lock.engine.LockEngine;
 
 /**
  * Closes the engine while its context closes. The web server drains its requests before
- * that, because they may still acquire and hold locks. The beans whose clients the stores
- * need are destroyed after it. A context that is only stopped or paused, such as a cached
- * one between two test classes, keeps its engine: it may be started again.
+ * that, and Spring's executors and schedulers complete the tasks that they wait for,
+ * because these may still acquire and hold locks. The beans whose clients the stores need
+ * are destroyed after it. A context that is only stopped or paused, such as a cached one
+ * between two test classes, keeps its engine: it may be started again.
  */
 final class LockEngineLifecycle implements SmartLifecycle {
 
 	/**
-	 * The lifecycle phase. The web server drains at 1024 and stops at 2048 below the
-	 * default phase, and lower phases stop later.
+	 * The lifecycle phase. Lower phases stop later. The web server drains just below the
+	 * highest phase. Executors stop at half of it, and clients of stores at zero.
 	 */
-	static final int PHASE = SmartLifecycle.DEFAULT_PHASE - 4096;
+	static final int PHASE = ExecutorConfigurationSupport.DEFAULT_PHASE - 1024;
 
 	private final EngineReference engine;
 

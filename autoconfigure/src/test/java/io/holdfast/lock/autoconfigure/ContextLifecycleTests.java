@@ -1,14 +1,19 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.target.EmptyTargetSource;
@@ -17,11 +22,16 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -181,6 +191,25 @@ class ContextLifecycleTests {
 		});
 	}
 
+	/** Spring waits at shutdown for tasks that run, and they may not hold a lock yet. */
+	@ParameterizedTest
+	@ValueSource(classes = { ThreadPoolTaskExecutor.class, ThreadPoolTaskScheduler.class })
+	void taskThatIsAwaitedAtShutdownStillLocks(Class<? extends AsyncTaskExecutor> type) throws Exception {
+		AtomicReference<Future<Boolean>> task = new AtomicReference<>();
+		this.runner.withBean("tasks", type).withBean(ExecutorStop.class).run((context) -> {
+			LockOperations locks = context.getBean(LockOperations.class);
+			CountDownLatch awaited = context.getBean(ExecutorStop.class).reached;
+			CountDownLatch started = new CountDownLatch(1);
+			task.set(context.getBean(type).submit(() -> {
+				started.countDown();
+				awaited.await();
+				return locks.execute(STOCK, LockHandle::isHeld);
+			}));
+			started.await();
+		});
+		assertThat(task.get().get()).isTrue();
+	}
+
 	/** Spring pauses a cached context while the tests of another one run. */
 	@Test
 	void contextThatWasPausedOrStoppedLocksAgain() {
@@ -266,6 +295,36 @@ class ContextLifecycleTests {
 
 		@DistributedLock("order")
 		public void place() {
+		}
+
+	}
+
+	/** Stops at the same time as the executors, which wait for their tasks then. */
+	static class ExecutorStop implements SmartLifecycle {
+
+		private final CountDownLatch reached = new CountDownLatch(1);
+
+		private volatile boolean running;
+
+		@Override
+		public void start() {
+			this.running = true;
+		}
+
+		@Override
+		public void stop() {
+			this.running = false;
+			this.reached.countDown();
+		}
+
+		@Override
+		public boolean isRunning() {
+			return this.running;
+		}
+
+		@Override
+		public int getPhase() {
+			return ExecutorConfigurationSupport.DEFAULT_PHASE;
 		}
 
 	}
