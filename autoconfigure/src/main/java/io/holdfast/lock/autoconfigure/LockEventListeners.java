@@ -1,9 +1,10 @@
 package io.holdfast.lock.autoconfigure;
 
-import java.util.Collection;
+import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
@@ -31,26 +32,39 @@ record LockEventListeners(boolean acquired, boolean notAcquired, boolean release
 
 	/** Looks for listeners in a context and its parents, which get the same events. */
 	static LockEventListeners of(ApplicationContext context) {
-		Collection<GenericApplicationListener> all = Stream
+		List<Predicate<ResolvableType>> all = Stream
 			.iterate(context, (each) -> each != null, ApplicationContext::getParent)
 			.filter(AbstractApplicationContext.class::isInstance)
-			.flatMap((each) -> ((AbstractApplicationContext) each).getApplicationListeners().stream())
-			.map(LockEventListeners::generic)
-			.filter((listener) -> !supports(Unrelated.class).test(listener))
+			.map(AbstractApplicationContext.class::cast)
+			.flatMap((each) -> Stream.concat(created(each), notCreated(each.getBeanFactory())))
+			.filter((listener) -> !listener.test(published(Unrelated.class)))
 			.toList();
-		return new LockEventListeners(all.stream().anyMatch(supports(LockAcquiredEvent.class)),
-				all.stream().anyMatch(supports(LockNotAcquiredEvent.class)),
-				all.stream().anyMatch(supports(LockReleasedEvent.class)));
+		return new LockEventListeners(supported(LockAcquiredEvent.class, all),
+				supported(LockNotAcquiredEvent.class, all), supported(LockReleasedEvent.class, all));
 	}
 
-	private static GenericApplicationListener generic(ApplicationListener<?> listener) {
-		return (listener instanceof GenericApplicationListener generic) ? generic
-				: new GenericApplicationListenerAdapter(listener);
+	private static Stream<Predicate<ResolvableType>> created(AbstractApplicationContext context) {
+		return context.getApplicationListeners()
+			.stream()
+			.map((listener) -> (listener instanceof GenericApplicationListener generic) ? generic
+					: new GenericApplicationListenerAdapter(listener))
+			.map((listener) -> listener::supportsEventType);
 	}
 
-	private static Predicate<GenericApplicationListener> supports(Class<?> event) {
-		ResolvableType type = ResolvableType.forClassWithGenerics(PayloadApplicationEvent.class, event);
-		return (listener) -> listener.supportsEventType(type);
+	/** Returns the listeners that Spring creates to notify them of their first event. */
+	private static Stream<Predicate<ResolvableType>> notCreated(ConfigurableListableBeanFactory beans) {
+		return Stream.of(beans.getBeanNamesForType(ApplicationListener.class, true, false))
+			.filter((name) -> !beans.containsSingleton(name) && beans.containsBeanDefinition(name))
+			.map((name) -> beans.getMergedBeanDefinition(name).getResolvableType())
+			.map((type) -> type.as(ApplicationListener.class).getGeneric()::isAssignableFrom);
+	}
+
+	private static boolean supported(Class<?> event, List<Predicate<ResolvableType>> listeners) {
+		return listeners.stream().anyMatch((listener) -> listener.test(published(event)));
+	}
+
+	private static ResolvableType published(Class<?> event) {
+		return ResolvableType.forClassWithGenerics(PayloadApplicationEvent.class, event);
 	}
 
 	boolean any() {

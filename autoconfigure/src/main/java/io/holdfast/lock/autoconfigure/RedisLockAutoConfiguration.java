@@ -39,12 +39,23 @@ public final class RedisLockAutoConfiguration {
 		requireTimeForReplicas(locks, redis);
 		RedisClient client = new RedisClientSelection(locks, redis, beanFactory, BEAN).select(bundles);
 		logger.info("Lock backend 'redis' uses %s (%s)".formatted(client.client(), client.source()));
-		RedisLockOptions options = new RedisLockOptions(locks.namespace(), locks.responseTimeout(),
-				redis.waitReplicas(), redis.waitReplicasTimeout(), client.server());
-		RedisLockBackend backend = new RedisLockBackend(client.client(), options);
+		RedisLockBackend backend = new RedisLockBackend(client.client(), options(locks, redis, client));
 		StartupCheck check = checks.of(LockStore.REDIS, "Redis (%s)".formatted(client.source()), remedies(client));
 		checks.run(LockStore.REDIS, (close) -> check.run(backend::verify, close), backend::close);
 		return backend;
+	}
+
+	private static RedisLockOptions options(DistributedLockProperties locks, RedisLockProperties redis,
+			RedisClient client) {
+		try {
+			return new RedisLockOptions(locks.namespace(), locks.responseTimeout(), redis.waitReplicas(),
+					redis.waitReplicasTimeout(), client.server());
+		}
+		catch (LockConfigurationException ex) {
+			// its threads would keep the JVM alive after the failed startup
+			client.client().close();
+			throw ex;
+		}
 	}
 
 	private static void requireTimeForReplicas(DistributedLockProperties locks, RedisLockProperties redis) {

@@ -1,7 +1,9 @@
 package io.holdfast.lock.observation;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,6 +52,8 @@ final class LockMeters {
 	private final Timer hold;
 
 	private final DistributionSummary holdLeaseRatio;
+
+	private final List<Gauge> gauges = new ArrayList<>();
 
 	private final AtomicInteger held;
 
@@ -104,12 +108,25 @@ final class LockMeters {
 
 	private AtomicInteger gauge(LockMeterDocumentation meter) {
 		AtomicInteger value = new AtomicInteger();
-		Gauge.builder(meter.getName(), value, AtomicInteger::get)
+		boolean present = this.registry.find(meter.getName()).tags(this.tags).gauge() != null;
+		Gauge gauge = Gauge.builder(meter.getName(), value, AtomicInteger::get)
 			.description(meter.description())
 			.tags(this.tags)
 			.strongReference(true)
 			.register(this.registry);
+		if (!present) {
+			this.gauges.add(gauge);
+		}
 		return value;
+	}
+
+	/**
+	 * Removes the gauges from a registry that outlives its application context. A
+	 * registry keeps the first gauge of a name, so it would never show those of the next
+	 * context.
+	 */
+	void close() {
+		this.gauges.forEach(this.registry::remove);
 	}
 
 	private Counter counter(LockMeterDocumentation meter, KeyValue... own) {

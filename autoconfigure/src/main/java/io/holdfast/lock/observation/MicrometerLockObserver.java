@@ -27,7 +27,7 @@ import io.holdfast.lock.spi.observation.RenewalOutcome;
  * All meters of a lock name exist from its first acquisition, at zero, so that a rate
  * includes the first loss. Thread-safe.
  */
-public final class MicrometerLockObserver implements LockObserver {
+public final class MicrometerLockObserver implements LockObserver, AutoCloseable {
 
 	/**
 	 * The default for the maximum number of names with meters of their own. All further
@@ -120,6 +120,12 @@ public final class MicrometerLockObserver implements LockObserver {
 	@Override
 	public void fencingRejected(LockName lock, String backend) {
 		of(lock, backend).fencingRejected();
+	}
+
+	/** Removes the gauges, which no longer change. All other meters keep their values. */
+	@Override
+	public void close() {
+		this.meters.values().forEach((byName) -> byName.values().forEach(LockMeters::close));
 	}
 
 	private LockMeters of(LockName lock, String backend) {

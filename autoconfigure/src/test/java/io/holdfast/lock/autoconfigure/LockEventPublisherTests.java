@@ -12,6 +12,9 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.event.EventListener;
 
 import io.holdfast.lock.FencingToken;
@@ -75,6 +78,18 @@ class LockEventPublisherTests {
 						assertThat(event.backend()).isEqualTo("local");
 					}));
 		});
+	}
+
+	@Test
+	void listenerThatIsCreatedWithItsFirstEventIsNotified() {
+		this.runner
+			.withBean("lazy", LazyFollower.class, LazyFollower::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertThat(((ConfigurableApplicationContext) context.getSourceApplicationContext()).getBeanFactory()
+					.containsSingleton("lazy")).isFalse();
+				context.getBean(LockOperations.class).acquire(LockRequest.of("stock", "42")).close();
+				await().untilAsserted(() -> assertThat(context.getBean(LazyFollower.class).acquired).hasSize(1));
+			});
 	}
 
 	@Test
@@ -193,6 +208,17 @@ class LockEventPublisherTests {
 		@EventListener
 		void lost(LockLostEvent event) {
 			this.threads.put(event, Thread.currentThread());
+		}
+
+	}
+
+	static class LazyFollower implements ApplicationListener<PayloadApplicationEvent<LockAcquiredEvent>> {
+
+		private final List<LockAcquiredEvent> acquired = new CopyOnWriteArrayList<>();
+
+		@Override
+		public void onApplicationEvent(PayloadApplicationEvent<LockAcquiredEvent> event) {
+			this.acquired.add(event.getPayload());
 		}
 
 	}

@@ -58,6 +58,22 @@ class LockMetricsAutoConfigurationTests {
 	}
 
 	@Test
+	void gaugesOfAClosedContextDoNotHideThoseOfTheNext() {
+		MeterRegistry shared = new SimpleMeterRegistry();
+		ApplicationContextRunner sharing = this.runner
+			.withInitializer((context) -> context.getBeanFactory().registerSingleton("registry", shared));
+		sharing.run((context) -> hold(context.getBean(LockOperations.class), 1));
+		assertThat(shared.find("distributed.lock.held").gauge()).isNull();
+		sharing.run((context) -> {
+			try (LockHandle handle = context.getBean(LockOperations.class).acquire(LockRequest.of("stock", 42))) {
+				sharing.run((second) -> hold(second.getBean(LockOperations.class), 1));
+				assertThat(handle.isHeld()).isTrue();
+				assertThat(shared.get("distributed.lock.held").gauge().value()).isEqualTo(1);
+			}
+		});
+	}
+
+	@Test
 	void hundredThousandEndedHoldsOfOtherKeysAreNotRetained() {
 		this.runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new).run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);

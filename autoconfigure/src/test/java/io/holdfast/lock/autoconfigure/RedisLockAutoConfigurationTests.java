@@ -3,6 +3,7 @@ package io.holdfast.lock.autoconfigure;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -39,6 +40,7 @@ import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 @ParameterizedClass(name = "{0}")
 @MethodSource("libraries")
@@ -287,6 +289,18 @@ class RedisLockAutoConfigurationTests {
 				.rootCause()
 				.isInstanceOf(LockConfigurationException.class)
 				.hasMessageContaining("'distributed-lock.redis.database' is -1"));
+	}
+
+	@Test
+	void failedStartLeavesNoThread() {
+		Set<Thread> before = Thread.getAllStackTraces().keySet();
+		this.runner
+			.withPropertyValues("distributed-lock.redis.address=" + server.address(), "distributed-lock.namespace=a{b")
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("contains no braces"));
+		await().untilAsserted(
+				() -> assertThat(Thread.getAllStackTraces().keySet()).filteredOn((thread) -> !before.contains(thread))
+					.extracting(Thread::getName)
+					.noneMatch((name) -> name.startsWith("redisson-") || name.startsWith("lettuce-")));
 	}
 
 	@Test
