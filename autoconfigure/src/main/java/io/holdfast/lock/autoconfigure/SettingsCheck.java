@@ -2,6 +2,7 @@ package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -19,7 +20,10 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockRequest;
@@ -83,6 +87,36 @@ final class SettingsCheck {
 			}
 		}
 		unread.forEach(SettingsCheck::warn);
+		if (this.environment instanceof ConfigurableEnvironment configurable) {
+			for (PropertySource<?> source : configurable.getPropertySources()) {
+				if (source instanceof SystemEnvironmentPropertySource variables) {
+					Stream.of(variables.getPropertyNames()).sorted().forEach(SettingsCheck::warnOfVariable);
+				}
+			}
+		}
+	}
+
+	/**
+	 * Warns of an environment variable that almost names a setting. Spring Boot reads
+	 * underscores in place of dashes, but no other source shows such a variable under the
+	 * prefix. Any other variable may be the value of a placeholder.
+	 */
+	private static void warnOfVariable(String name) {
+		List<String> settings = known().map(SettingsCheck::variable).toList();
+		if (!name.startsWith(variable(""))
+				|| settings.stream().anyMatch((known) -> (name + "_").startsWith(known + "_"))) {
+			return;
+		}
+		String nearest = NearestName.of(name, settings);
+		if (nearest != null) {
+			logger.warn("The environment variable '%s' is unknown and has no effect. Did you mean '%s'?".formatted(name,
+					nearest));
+		}
+	}
+
+	/** Returns the environment variable that sets a setting. */
+	private static String variable(String name) {
+		return (PREFIX + "." + name).toUpperCase(Locale.ROOT).replaceAll("[.-]", "_");
 	}
 
 	/**

@@ -14,11 +14,13 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.backend.etcd.EtcdLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -86,6 +88,36 @@ class SettingsCheckTests {
 					"The property '%s' is unknown and has no effect. Did you mean '%s'?".formatted(name, nearest)));
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "DISTRIBUTED_LOCK_WAIT_TME,DISTRIBUTED_LOCK_WAIT_TIME",
+			"DISTRIBUTED_LOCK_REDIS_ADRESS,DISTRIBUTED_LOCK_REDIS_ADDRESS" })
+	void unknownEnvironmentVariableIsReportedWithTheNearest(String name, String nearest, CapturedOutput output) {
+		this.runner.withInitializer((context) -> environment(context, Map.of(name, "5s")))
+			.run((context) -> assertThat(output)
+				.contains("The environment variable '%s' is unknown and has no effect. Did you mean '%s'?"
+					.formatted(name, nearest)));
+	}
+
+	/** Such a variable may be the value of a placeholder. */
+	@Test
+	void otherEnvironmentVariablesAreNotReported(CapturedOutput output) {
+		this.runner
+			.withInitializer((context) -> environment(context,
+					Map.of("DISTRIBUTED_LOCK_SECRET_OF_THE_TEAM", "x", "DISTRIBUTED_LOCK_ETCD_ENDPOINTS_0",
+							"http://h:1", "DISTRIBUTED_LOCK_FAIL_FAST", "false", "DISTRIBUTED_TRACING", "x")))
+			.run((context) -> {
+				assertThat(context).hasNotFailed().hasSingleBean(EtcdLockBackend.class);
+				assertThat(output).doesNotContain("has no effect");
+			});
+	}
+
+	private static void environment(ConfigurableApplicationContext context, Map<String, Object> variables) {
+		context.getEnvironment()
+			.getPropertySources()
+			.addFirst(new SystemEnvironmentPropertySource(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+					variables));
+	}
+
 	@Test
 	void unknownNameWithoutASimilarOneIsReported(CapturedOutput output) {
 		this.runner.withPropertyValues("distributed-lock.quite-unlike=1")
@@ -96,12 +128,8 @@ class SettingsCheckTests {
 	@Test
 	void knownNamesAreAcceptedInAnySpelling(CapturedOutput output) {
 		this.runner
-			.withInitializer(
-					(context) -> context.getEnvironment()
-						.getPropertySources()
-						.addFirst(new SystemEnvironmentPropertySource(
-								StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-								Map.of("DISTRIBUTEDLOCK_WAITTIME", "5s", "DISTRIBUTED_LOCK_LEASE_TIME", "30s"))))
+			.withInitializer((context) -> environment(context,
+					Map.of("DISTRIBUTEDLOCK_WAITTIME", "5s", "DISTRIBUTED_LOCK_LEASE_TIME", "30s")))
 			.withPropertyValues("distributed-lock.etcd.endpoints[0]=http://127.0.0.1:1",
 					"distributedLock.failFast=false", "distributed-lock.etcd.ssl.bundle=")
 			.run((context) -> {
