@@ -10,13 +10,17 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockHandle;
+
 /**
  * A small application that starts with the store given by its arguments, and exits. Its
- * exit code is zero if the startup succeeds.
+ * exit code is zero if the startup succeeds and a method runs with its lock.
  */
 final class StartedApplication {
 
@@ -24,15 +28,33 @@ final class StartedApplication {
 	}
 
 	public static void main(String[] args) {
-		System.exit(SpringApplication
-			.exit(new SpringApplicationBuilder(Locks.class).web(WebApplicationType.NONE).run(args)));
+		ConfigurableApplicationContext context = new SpringApplicationBuilder(Locks.class).web(WebApplicationType.NONE)
+			.run(args);
+		boolean locked = context.getBean(Shop.class).sell(42);
+		System.exit(SpringApplication.exit(context, () -> locked ? 0 : 1));
+	}
+
+	/** A bean with a locked method. */
+	static class Shop {
+
+		@DistributedLock(name = "stock", key = "#product")
+		boolean sell(int product) {
+			return LockHandle.current().isPresent();
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
 			EtcdLockAutoConfiguration.class, RedisLockAutoConfiguration.class, RedlockLockAutoConfiguration.class,
-			ZooKeeperLockAutoConfiguration.class, JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class })
+			ZooKeeperLockAutoConfiguration.class, JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class,
+			LockInterceptorAutoConfiguration.class, LockTransactionAutoConfiguration.class })
 	static class Locks {
+
+		@Bean
+		Shop shop() {
+			return new Shop();
+		}
 
 		@Bean
 		@ConditionalOnProperty("zookeeper")
