@@ -6,11 +6,13 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -102,6 +104,25 @@ public final class DistributedLockAutoConfiguration {
 	@Bean
 	LockEngineLifecycle lockEngineLifecycle(EngineReference engine, ConfigurableApplicationContext context) {
 		return new LockEngineLifecycle(engine, context::isClosed);
+	}
+
+	/**
+	 * Warns of settings of a child context that have no effect, because it uses the
+	 * engine of its parent.
+	 */
+	@Bean
+	SmartInitializingSingleton inheritedLocksReport(ApplicationContext context, DistributedLockProperties own) {
+		return () -> {
+			ApplicationContext parent = context.getParent();
+			DistributedLockProperties inherited = (parent != null)
+					? parent.getBeanProvider(DistributedLockProperties.class).getIfAvailable() : null;
+			if (inherited != null && !inherited.equals(own)
+					&& context.getBeanNamesForType(LockOperations.class, true, false).length == 0) {
+				logger.warn(
+						"The application context '%s' uses the locks of its parent, so its own settings 'distributed-lock.*' have no effect. Set them in the parent context, or exclude DistributedLockAutoConfiguration from the parent."
+							.formatted(context.getId()));
+			}
+		};
 	}
 
 }

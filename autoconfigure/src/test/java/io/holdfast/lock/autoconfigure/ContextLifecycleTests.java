@@ -101,6 +101,18 @@ class ContextLifecycleTests {
 	}
 
 	@Test
+	void settingsOfAChildThatUsesTheLocksOfItsParentAreReported(CapturedOutput output) {
+		this.runner.run((parent) -> {
+			this.runner.withParent(parent).run((child) -> assertThat(child).hasNotFailed());
+			assertThat(output).doesNotContain("have no effect");
+			this.runner.withParent(parent)
+				.withPropertyValues("distributed-lock.wait-time=1s")
+				.run((child) -> assertThat(output)
+					.contains("uses the locks of its parent, so its own settings 'distributed-lock.*' have no effect"));
+		});
+	}
+
+	@Test
 	void failFastHoldsUnderLazyInitialization() {
 		this.lazy
 			.withPropertyValues("distributed-lock.backend=redis", "distributed-lock.startup-timeout=100ms",
