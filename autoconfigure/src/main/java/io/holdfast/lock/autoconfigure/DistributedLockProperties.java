@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.transaction.WhenActive;
 
 /**
@@ -44,6 +45,13 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		@DefaultValue("10s") Duration startupTimeout, @DefaultValue("false") boolean watchLockOrder,
 		@DefaultValue("0s") Duration lockDelay, @DefaultValue Handoff handoff, @DefaultValue("0s") Duration sticky,
 		@DefaultValue Transaction transaction) {
+
+	DistributedLockProperties {
+		if (namespace.isBlank()) {
+			throw new LockConfigurationException(
+					"The property 'distributed-lock.namespace' is blank, so locks of different applications could have the same name. Set a name, or remove the property for the default.");
+		}
+	}
 
 	/**
 	 * Limits of the handoff.

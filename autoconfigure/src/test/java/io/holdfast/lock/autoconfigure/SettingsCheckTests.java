@@ -68,6 +68,15 @@ class SettingsCheckTests {
 	}
 
 	@Test
+	void blankNamespaceStopsTheStart() {
+		this.runner.withPropertyValues("distributed-lock.namespace= ")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("'distributed-lock.namespace' is blank"));
+	}
+
+	@Test
 	void durationOfAnAnnotationNeedsAUnit() {
 		this.runner.withBean(Shop.class)
 			.run((context) -> assertThat(context.getStartupFailure())
