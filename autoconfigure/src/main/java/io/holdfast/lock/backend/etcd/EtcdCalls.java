@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -94,9 +95,10 @@ final class EtcdCalls {
 	 * {@link KeyTakenException} if another claim has the key.
 	 * @param epoch the condition on the session's epoch for creating the key, or
 	 * {@code null} if the key is not attached to a session
+	 * @param present whether the claim still has this lease
 	 */
 	CompletableFuture<QueuePosition> enqueue(String key, String value, long lease, String rivals,
-			@Nullable Condition epoch) {
+			@Nullable Condition epoch, BooleanSupplier present) {
 		List<Condition> conditions = Stream.of(new Created(key, 0), epoch).filter(Objects::nonNull).toList();
 		// two, because the newest one is this key itself, except in shared mode
 		List<Operation> enqueue = List.of(new Put(key, value, lease), new GetNewest(rivals, 2, 0));
@@ -110,10 +112,13 @@ final class EtcdCalls {
 				if (read.isEmpty()) {
 					return CompletableFuture.failedFuture(new EpochPassedException());
 				}
-				// an earlier attempt created the key: its response or its lease was lost
-				return read.get(0).value().equals(value)
-						? attach(new Put(key, value, lease), read.get(0), rivals, epoch)
-						: CompletableFuture.failedFuture(new KeyTakenException(key));
+				if (!read.get(0).value().equals(value)) {
+					return CompletableFuture.failedFuture(new KeyTakenException(key));
+				}
+				// an earlier attempt created the key: its response or its lease was lost.
+				// Or a later one did, with another lease
+				return present.getAsBoolean() ? attach(new Put(key, value, lease), read.get(0), rivals, epoch)
+						: CompletableFuture.failedFuture(new EpochPassedException());
 			});
 	}
 
@@ -272,14 +277,15 @@ final class EtcdCalls {
 	}
 
 	/**
-	 * Thrown when the session's epoch differs from the one in which an attempt was sent.
+	 * Thrown when the session's epoch differs from the one in which an attempt was sent,
+	 * or the claim has another lease.
 	 */
 	static final class EpochPassedException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
 
 		EpochPassedException() {
-			super("This attempt was rejected, because an unanswered one of the same etcd session was withdrawn after it had been sent");
+			super("This attempt was overtaken: an unanswered one of the same etcd session was withdrawn after it had been sent, or the claim has another lease since then");
 		}
 
 	}

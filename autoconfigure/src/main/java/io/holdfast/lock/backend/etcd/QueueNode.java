@@ -86,6 +86,11 @@ final class QueueNode {
 		return this.lease;
 	}
 
+	/** Whether a claim that has not ended has this lease. */
+	synchronized boolean has(EtcdLease lease) {
+		return this.lease == lease && !this.ended;
+	}
+
 	/**
 	 * Returns the session whose lease the key is attached to, or {@code null} if there is
 	 * none.

@@ -128,7 +128,9 @@ final class WaitQueue {
 		if (!queueNode.open(epoch)) {
 			return CompletableFuture.failedFuture(new ClaimEndedException());
 		}
-		return this.calls.enqueue(queueNode.key(), EtcdKeys.value(queueNode.claim), lease.id(), rivals, condition)
+		return this.calls
+			.enqueue(queueNode.key(), EtcdKeys.value(queueNode.claim), lease.id(), rivals, condition,
+					() -> queueNode.has(lease))
 			.whenComplete((position, failure) -> {
 				if (position != null) {
 					queueNode.keyExists(position.revision());

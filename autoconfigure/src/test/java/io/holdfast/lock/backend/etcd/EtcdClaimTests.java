@@ -270,6 +270,27 @@ class EtcdClaimTests extends LateEtcdBackend {
 		released(this.backend, grant);
 	}
 
+	/** The client still waits for the answer to the attempt with the former lease. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void keyStaysOnItsLeaseDespiteALateAttempt(boolean renewed) throws Exception {
+		Claim claim = fairClaim(Duration.ofSeconds(12), renewed);
+		this.client.delayNextAttempt();
+		CompletableFuture<?> late = this.backend.tryAcquire(claim).toCompletableFuture();
+		Awaitility.await().atMost(BOUND).until(this.client::holdsBack);
+		this.client.missNextLease();
+		Awaitility.await().atMost(BOUND).until(() -> !renewed || !this.client.missesNextLease());
+		Grant grant = granted(this.backend, claim);
+		long lease = key().getLease();
+		assertThat(this.client.carryOut()).isEqualTo(1);
+		answer(late);
+		assertThat(key().getLease()).isEqualTo(lease);
+		released(this.backend, grant);
+		assertThat(keys("locks/")).isEmpty();
+		// also the one that the backend believes to have ended
+		endSessions();
+	}
+
 	@Test
 	void leaseTimesOfTheSameSecondsShareASession() throws Exception {
 		List<Grant> grants = new ArrayList<>();

@@ -15,6 +15,8 @@ import io.etcd.jetcd.Client;
 import io.grpc.Status;
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.support.Stages;
+
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,6 +40,8 @@ final class LateClient implements EtcdClient {
 	private final EtcdClient client;
 
 	private boolean losesNextAnswer;
+
+	private boolean delaysNextAttempt;
 
 	private boolean refusesNextDeletion;
 
@@ -66,6 +70,19 @@ final class LateClient implements EtcdClient {
 	/** Holds back the next attempt to create the key of a claim. */
 	synchronized void holdBackNextAttempt() {
 		this.awaited.add(CREATION);
+	}
+
+	/**
+	 * Holds back the next attempt to create the key of a claim. The client still waits
+	 * for the answer when it is carried out.
+	 */
+	synchronized void delayNextAttempt() {
+		this.delaysNextAttempt = true;
+	}
+
+	/** Whether an attempt is held back. */
+	synchronized boolean holdsBack() {
+		return !this.heldBack.isEmpty();
 	}
 
 	/** Holds back the next attempt to attach the key of a claim to another lease. */
@@ -152,6 +169,16 @@ final class LateClient implements EtcdClient {
 			this.awaited.remove();
 			this.heldBack.add(() -> this.client.commit(transaction));
 			return CompletableFuture.failedFuture(new TimeoutException("held back by the test"));
+		}
+		if (this.delaysNextAttempt && CREATION.test(transaction)) {
+			this.delaysNextAttempt = false;
+			CompletableFuture<EtcdTransaction.Answer> delayed = new CompletableFuture<>();
+			this.heldBack.add(() -> {
+				CompletableFuture<EtcdTransaction.Answer> late = this.client.commit(transaction);
+				late.whenCompleteAsync((value, failure) -> Stages.settle(delayed, value, failure));
+				return late;
+			});
+			return delayed;
 		}
 		CompletableFuture<EtcdTransaction.Answer> answer = send(() -> this.client.commit(transaction));
 		if (this.losesNextAnswer && CREATION.test(transaction)) {
