@@ -165,7 +165,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		}
 		// a later attempt that fails may roll back the grant of an earlier one. If it was
 		// rejected before that grant, no signal comes
-		else if (result instanceof AcquireResult.Acquired && this.attempts.isAnswered()) {
+		else if (result instanceof AcquireResult.Acquired && this.attempts.noteEarlierGrant()) {
 			attemptInTime();
 		}
 		else if (attempt.phase == phase()) {
@@ -208,7 +208,8 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 			next.run();
 			return;
 		}
-		after(Math.min(Backoff.afterRefusal(contended.retryAfter(), this.time), left()), this::attemptInTime);
+		long pause = attempt.earlierGranted ? 0 : Backoff.afterRefusal(contended.retryAfter(), this.time);
+		after(Math.min(pause, left()), this::attemptInTime);
 		int phase = phase();
 		contended.signal().whenComplete((news, failure) -> runIn(phase, () -> notified(news, attempt.sentAt())));
 	}

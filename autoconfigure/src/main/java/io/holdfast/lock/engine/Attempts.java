@@ -22,9 +22,6 @@ import io.holdfast.lock.support.Failures;
  */
 final class Attempts {
 
-	private static final Runnable NOTHING = () -> {
-	};
-
 	/** Sends the attempts. */
 	private final Acquisition acquisition;
 
@@ -102,9 +99,12 @@ final class Attempts {
 		return attempt == this.latest;
 	}
 
-	/** Whether the response to the latest attempt was processed. */
-	boolean isAnswered() {
+	/** Notes a grant; returns whether the latest attempt was answered before. */
+	boolean noteEarlierGrant() {
 		Attempt attempt = this.latest;
+		if (attempt != null) {
+			attempt.earlierGranted = true;
+		}
 		return attempt != null && attempt.processed;
 	}
 
@@ -209,8 +209,7 @@ final class Attempts {
 
 	/**
 	 * Withdraws the claim; completes with the store's first response. The latest attempt
-	 * may still grant the claim after that, so a closing engine awaits the step that
-	 * processes its response, too.
+	 * may still grant the claim after it: a closing engine awaits that step, too.
 	 */
 	CompletableFuture<Void> withdraw() {
 		Attempt attempt = this.latest;
@@ -265,8 +264,12 @@ final class Attempts {
 		/** Whether a step of the acquisition has processed the response. */
 		boolean processed;
 
+		/** Whether an earlier attempt was granted while this one was the latest. */
+		boolean earlierGranted;
+
 		/** Runs after a response that arrives after the decision was processed. */
-		private Runnable onAnswered = NOTHING;
+		private Runnable onAnswered = () -> {
+		};
 
 		private Attempt(Acquisition acquisition, long now, Claim claim, boolean first, boolean willRetry,
 				boolean mayHaveLeftClaimBefore) {

@@ -166,6 +166,26 @@ class AcquisitionTests {
 		this.fixture.assertNothingLeft();
 	}
 
+	/** Another connection delivers the grant first. */
+	@Test
+	void grantOfAnEarlierAttemptIsAskedForAfterALateRejection() {
+		CompletableFuture<AcquireResult> first = new CompletableFuture<>();
+		CompletableFuture<AcquireResult> second = new CompletableFuture<>();
+		this.backend.acquires.addAll(List.of((claim) -> first, (claim) -> second));
+		this.backend.heldByAnother(LOCK);
+		this.backend.retryAfter = Duration.ofSeconds(30);
+		CompletableFuture<LockHandle> waiting = this.fixture.acquire(request().waitTime(Duration.ofMinutes(1)));
+		this.time.advance(EngineSettings.DEFAULTS.responseTimeout().plusMillis(100));
+		AcquireResult rejection = this.backend.answer(this.backend.claims.get(1));
+		this.backend.owners.clear();
+		first.complete(this.backend.answer(this.backend.claims.get(0)));
+		second.complete(rejection);
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(waiting).isCompleted();
+		waiting.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
 	@Test
 	void unknownOutcomeUntilTimeoutIsAStoreFailure() {
 		CompletableFuture<LockHandle> waiting = neverAnswered(Duration.ofSeconds(2));
