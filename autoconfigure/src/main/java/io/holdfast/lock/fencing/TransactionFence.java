@@ -218,7 +218,7 @@ public final class TransactionFence implements Fence {
 					"Lock '%s': no transaction of the fenced data source is active. Call this in the transaction that writes, before its first read."
 						.formatted(hold.lock()));
 		}
-		pass(hold.parts(), connection, SINCE_BEGIN);
+		pass(hold.parts(), connection, (part, passed) -> passed == connection || isKept(part, passed));
 	}
 
 	private boolean passWithAll(BiPredicate<LockHandle, ConnectionHolder> kept) {

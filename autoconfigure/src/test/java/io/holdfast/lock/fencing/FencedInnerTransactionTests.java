@@ -55,6 +55,8 @@ class FencedInnerTransactionTests {
 
 	private JdbcTemplate jdbc;
 
+	private TransactionFence fence;
+
 	private TransactionTemplate outer;
 
 	private TransactionTemplate inner;
@@ -70,12 +72,11 @@ class FencedInnerTransactionTests {
 			.execute(dataSource);
 		this.jdbc = new JdbcTemplate(dataSource);
 		this.jdbc.update("DELETE FROM fence");
-		TransactionFence fence = new TransactionFence(
-				new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.lock().toString()), dataSource,
-				Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
+		this.fence = new TransactionFence(new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.lock().toString()),
+				dataSource, Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
 				});
 		DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
-		manager.addListener(new FenceListener(() -> fence));
+		manager.addListener(new FenceListener(() -> this.fence));
 		this.outer = new TransactionTemplate(manager);
 		this.inner = new TransactionTemplate(manager);
 		this.inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
@@ -92,9 +93,15 @@ class FencedInnerTransactionTests {
 	}
 
 	private void inOuterThatEnds(End end, Runnable body) {
+		inOuterThatEnds(end, () -> {
+		}, body);
+	}
+
+	private void inOuterThatEnds(End end, Runnable before, Runnable body) {
 		try {
 			this.outer.executeWithoutResult((status) -> {
 				status.setRollbackOnly();
+				before.run();
 				endOnServer(end);
 				body.run();
 			});
@@ -117,6 +124,12 @@ class FencedInnerTransactionTests {
 		this.jdbc.update("INSERT INTO fence VALUES (?, 'work', 1, 'a')", work);
 	}
 
+	private void writeWithSuccessor() {
+		CompletableFuture
+			.runAsync(() -> holding(20, "b", () -> this.outer.executeWithoutResult((successor) -> write("new"))))
+			.join();
+	}
+
 	private boolean exists(String work) {
 		return !this.jdbc.queryForList("SELECT 1 FROM fence WHERE lock_id = ?", work).isEmpty();
 	}
@@ -126,12 +139,28 @@ class FencedInnerTransactionTests {
 	void staleHolderIsRefused(End end) {
 		open(end);
 		holding(10, "a", () -> inOuterThatEnds(end, () -> {
-			CompletableFuture
-				.runAsync(() -> holding(20, "b", () -> this.outer.executeWithoutResult((successor) -> write("new"))))
-				.join();
+			writeWithSuccessor();
 			assertThatExceptionOfType(StaleFencingTokenException.class)
 				.isThrownBy(() -> this.inner.executeWithoutResult((nested) -> write("old")));
 		}));
+		assertThat(exists("new")).isTrue();
+		assertThat(exists("old")).isFalse();
+	}
+
+	/** An asynchronous acquisition binds its hold to no thread. */
+	@ParameterizedTest
+	@EnumSource
+	void staleHolderOfNoThreadIsRefused(End end) {
+		open(end);
+		TestHold hold = TestHold.of("42", 10, "a");
+		inOuterThatEnds(end, () -> this.fence.advance(hold), () -> {
+			writeWithSuccessor();
+			assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> this.inner.executeWithoutResult((nested) -> {
+					this.fence.advance(hold);
+					write("old");
+				}));
+		});
 		assertThat(exists("new")).isTrue();
 		assertThat(exists("old")).isFalse();
 	}
