@@ -142,8 +142,9 @@ public @interface DistributedLock {
 	 * <p>
 	 * If the thread already holds the lock, the time counts from this call, and the
 	 * longest {@code minHold} of the nested holds applies. If the application stops
-	 * earlier, the store keeps the lock for the remaining time; ZooKeeper cannot do this.
-	 * With {@code renew = false}, the time ends with the lease at the latest.
+	 * earlier, the store keeps the lock for the remaining time; ZooKeeper and advisory
+	 * locks of PostgreSQL cannot do this. With {@code renew = false}, the time ends with
+	 * the lease at the latest.
 	 * @return the duration
 	 */
 	String minHold() default "";

@@ -67,8 +67,9 @@ public interface LockInspector {
 	 * Releases a lock by force, regardless of its holder. The next holder gets a greater
 	 * token, so a fence rejects the evicted one. A holder in this instance is lost at
 	 * once, with {@link LossCause#FORCED}, and its transaction cannot commit. A holder in
-	 * another instance learns of it from the store, at its next renewal at the latest,
-	 * and works on until then. Listeners receive a {@link LockForceReleasedEvent}.
+	 * another instance learns of it from the store at its next renewal, or at the end of
+	 * its validity if it is not renewed, and works on until then. Listeners receive a
+	 * {@link LockForceReleasedEvent}.
 	 * @param lock the lock
 	 * @param backend the name of the backend, or {@code null} for the default
 	 * @return the holders that lost the lock; empty if it was free

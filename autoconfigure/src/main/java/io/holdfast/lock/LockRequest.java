@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param minHold the shortest time for which the lock stays closed, even if its holder
  * releases it earlier; zero by default. The longest {@code minHold} of nested holds
  * applies. If the application stops earlier, the store keeps the lock for the remaining
- * time; ZooKeeper cannot do this. Without renewal, the time ends with the lease at the
- * latest
+ * time; ZooKeeper and advisory locks of PostgreSQL cannot do this. Without renewal, the
+ * time ends with the lease at the latest
  * @param fair whether claims are granted strictly in order of arrival, also those of
  * other instances, among callers that all request it; {@code false} by default
  * @param interruptOnLoss whether the acquiring thread is interrupted when the hold is

@@ -18,8 +18,8 @@ public enum LossCause {
 	EXPIRED,
 
 	/**
-	 * The store reported on its own that the lease is gone: its session ended, or its key
-	 * was deleted.
+	 * The store reported on its own that the lease is gone: its session ended, or the
+	 * lease was revoked.
 	 */
 	REVOKED,
 
