@@ -43,6 +43,9 @@ final class SettingsCheck {
 	/** The prefix in the uniform form used for comparison. */
 	private static final String UNIFORM_PREFIX = "distributedlock";
 
+	/** The prefix of environment variables with a dash as an underscore. */
+	private static final String VARIABLES = "DISTRIBUTED_LOCK_";
+
 	/** The settings that are durations, without the prefix. */
 	static final List<String> DURATIONS = List.of("handoff.max-time", "health.timeout", "lease-time", "lock-delay",
 			"redis.connection-timeout", "redis.wait-replicas-timeout", "redlock.connection-timeout",
@@ -102,12 +105,12 @@ final class SettingsCheck {
 	 * prefix. Any other variable may be the value of a placeholder.
 	 */
 	private static void warnOfVariable(String name) {
-		List<String> settings = known().map(SettingsCheck::variable).toList();
-		if (!name.startsWith(variable(""))
-				|| settings.stream().anyMatch((known) -> (name + "_").startsWith(known + "_"))) {
+		if (!name.startsWith(VARIABLES)) {
 			return;
 		}
-		String nearest = NearestName.of(name, settings);
+		List<String> settings = known().map(SettingsCheck::variable).toList();
+		boolean read = settings.stream().anyMatch((known) -> (name + "_").startsWith(known + "_"));
+		String nearest = !read ? NearestName.of(name, settings) : null;
 		if (nearest != null) {
 			logger.warn("The environment variable '%s' is unknown and has no effect. Did you mean '%s'?".formatted(name,
 					nearest));
