@@ -11,6 +11,8 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.resilience.annotation.ConcurrencyLimit;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -63,6 +65,18 @@ record LockFallback(Method method, boolean withReason) {
 					"it is @Async and its fallback '%s' is, too, itself or by its class, so one thread would wait for another of the same executor. Make the fallback private: it then runs on the thread of the method"
 						.formatted(method.getName()));
 		}
+		if (hasLimitOf(targetClass, instead) && hasLimitOf(targetClass, method)
+				&& !Modifier.isPrivate(method.getModifiers())) {
+			throw LockMethodSpecs.problem(instead,
+					"it and its fallback '%s' share the @ConcurrencyLimit of their class, so the call would wait for itself. Make the fallback private, or annotate one of the methods with a limit of its own"
+						.formatted(method.getName()));
+		}
+	}
+
+	/** Whether a method has the limit that all methods of its class share. */
+	private static boolean hasLimitOf(Class<?> targetClass, Method method) {
+		return AnnotatedElementUtils.hasAnnotation(targetClass, ConcurrencyLimit.class)
+				&& !AnnotatedElementUtils.hasAnnotation(method, ConcurrencyLimit.class);
 	}
 
 	/**

@@ -9,6 +9,9 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.resilience.annotation.ConcurrencyLimit;
+import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -109,6 +112,21 @@ class FallbackTests {
 			.withBean(AsyncClass.class)
 			.run((context) -> assertThat(failure(context)).message()
 				.contains("AsyncClass.call()", "its fallback 'later' is, too", "Make the fallback private"));
+	}
+
+	@Test
+	void fallbackSharesNoConcurrencyLimitWithItsMethod() {
+		LocalLocks.runner()
+			.withUserConfiguration(Resilience.class)
+			.withBean(LimitedClass.class)
+			.run((context) -> assertThat(failure(context)).message()
+				.contains("LimitedClass.call()", "its fallback 'later' share the @ConcurrencyLimit of their class",
+						"Make the fallback private"));
+		LocalLocks.runner()
+			.withUserConfiguration(Resilience.class)
+			.withBean(LimitedMethods.class)
+			.run((context) -> whileHeld(context, "busy",
+					() -> assertThat(context.getBean(LimitedMethods.class).call()).isEqualTo("later")));
 	}
 
 	private static String transaction() {
@@ -266,6 +284,41 @@ class FallbackTests {
 
 		public CompletableFuture<String> later() {
 			return CompletableFuture.completedFuture("later");
+		}
+
+	}
+
+	@Configuration
+	@EnableResilientMethods
+	static class Resilience {
+
+	}
+
+	@ConcurrencyLimit(1)
+	static class LimitedClass {
+
+		@DistributedLock(name = "busy", waitTime = "0s", fallback = "later")
+		public String call() {
+			return "now";
+		}
+
+		public String later() {
+			return "later";
+		}
+
+	}
+
+	@ConcurrencyLimit(1)
+	static class LimitedMethods {
+
+		@DistributedLock(name = "busy", waitTime = "0s", fallback = "later")
+		public String call() {
+			return "now";
+		}
+
+		@ConcurrencyLimit(1)
+		public String later() {
+			return "later";
 		}
 
 	}
