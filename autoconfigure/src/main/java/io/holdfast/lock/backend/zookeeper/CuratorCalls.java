@@ -10,6 +10,8 @@ import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.BackgroundCallback;
 import org.apache.curator.framework.api.CuratorEvent;
+import org.apache.curator.framework.api.CuratorEventType;
+import org.apache.curator.framework.api.CuratorListener;
 import org.apache.curator.framework.api.CuratorWatcher;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.framework.state.ConnectionState;
@@ -32,9 +34,12 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	private static final int ANY_VERSION = -1;
 
+	private static final Runnable NOTHING = () -> {
+	};
+
 	private final CuratorFramework client;
 
-	private @Nullable ConnectionStateListener listener;
+	private Runnable stopListening = NOTHING;
 
 	/** Each session has its own event thread; heartbeats keep this field up to date. */
 	private volatile @Nullable Thread eventThread;
@@ -61,7 +66,7 @@ final class CuratorCalls implements ZooKeeperCalls {
 			.creatingParentContainersIfNeeded()
 			.withMode(CreateMode.EPHEMERAL_SEQUENTIAL)
 			.inBackground(callback)
-			.forPath(path, data.getBytes(StandardCharsets.UTF_8))).thenApply(CuratorCalls::node);
+			.forPath(path, data.getBytes(StandardCharsets.UTF_8))).thenApply((event) -> node(event, event.getName()));
 	}
 
 	@Override
@@ -93,7 +98,7 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	@Override
 	public CompletableFuture<Node> stat(String path) {
-		return send((callback) -> this.client.getData().inBackground(callback).forPath(path))
+		return send((callback) -> this.client.checkExists().inBackground(callback).forPath(path))
 			.thenApply((event) -> node(event, path));
 	}
 
@@ -130,7 +135,7 @@ final class CuratorCalls implements ZooKeeperCalls {
 			}).forPath(path);
 		}
 		catch (Exception ex) {
-			// the client is closed, so its session and the node end
+			// a closed client ends its session and so the node
 		}
 	}
 
@@ -138,11 +143,14 @@ final class CuratorCalls implements ZooKeeperCalls {
 	public CompletableFuture<Void> check(String path) {
 		return done((callback) -> this.client.transaction()
 			.inBackground(callback)
-			.forOperations(this.client.transactionOp().check().withVersion(0).forPath(path)));
+			.forOperations(this.client.transactionOp().check().forPath(path)));
 	}
 
 	@Override
 	public long session() {
+		if (this.client.getState() != CuratorFrameworkState.STARTED) {
+			return UNKNOWN_SESSION;
+		}
 		try {
 			return this.client.getZookeeperClient().getZooKeeper().getSessionId();
 		}
@@ -168,14 +176,39 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	@Override
 	public void listen(Consumer<Connection> listener) {
-		ConnectionStateListener adapter = (client, state) -> {
+		ConnectionStateListener states = (client, state) -> {
 			this.stateThread = Thread.currentThread();
 			if (state != ConnectionState.READ_ONLY) {
 				listener.accept(connection(state));
 			}
 		};
-		this.listener = adapter;
-		this.client.getConnectionStateListenable().addListener(adapter);
+		this.client.getConnectionStateListenable().addListener(states);
+		Runnable ignoreClosing = listenToClosing(listener);
+		this.stopListening = () -> {
+			this.client.getConnectionStateListenable().removeListener(states);
+			ignoreClosing.run();
+		};
+	}
+
+	/**
+	 * A client that the application closes ends its session without a change of its
+	 * state. It announces that right before, unless it is a view with a namespace.
+	 * @return stops listening
+	 */
+	private Runnable listenToClosing(Consumer<Connection> listener) {
+		CuratorListener closing = (client, event) -> {
+			if (event.getType() == CuratorEventType.CLOSING) {
+				listener.accept(Connection.LOST);
+			}
+		};
+		try {
+			this.client.getCuratorListenable().addListener(closing);
+			return () -> this.client.getCuratorListenable().removeListener(closing);
+		}
+		catch (UnsupportedOperationException | IllegalStateException ex) {
+			// a hold is not confirmed once the view has no session
+			return NOTHING;
+		}
 	}
 
 	private static Connection connection(ConnectionState state) {
@@ -188,13 +221,7 @@ final class CuratorCalls implements ZooKeeperCalls {
 
 	@Override
 	public void close() {
-		if (this.listener != null) {
-			this.client.getConnectionStateListenable().removeListener(this.listener);
-		}
-	}
-
-	private static Node node(CuratorEvent event) {
-		return node(event, event.getName());
+		this.stopListening.run();
 	}
 
 	private static Node node(CuratorEvent event, String path) {

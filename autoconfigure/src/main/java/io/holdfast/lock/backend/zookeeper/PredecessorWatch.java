@@ -53,8 +53,8 @@ final class PredecessorWatch {
 		ZooKeeperCalls.Watch watch = this.calls.watch(path, changed);
 		forget(queueNode.watch(new QueueNode.Watch(path, signal, watch.cancel())));
 		watch.set().whenComplete((seen, failure) -> {
-			if (failure != null) {
-				// no server that this client may use shows less than it has seen
+			// no server that this client may use shows less than it has seen
+			if (failure != null && mayBeGone(failure)) {
 				changed.accept(ZooKeeperCalls.noNode(failure));
 			}
 		});
@@ -62,6 +62,14 @@ final class PredecessorWatch {
 			stop(queueNode);
 		}
 		return signal.minimalCompletionStage();
+	}
+
+	/**
+	 * Whether another attempt may find the node deleted. A node that the client cannot
+	 * read still blocks the claim, which makes its next attempt after the longest wait.
+	 */
+	private static boolean mayBeGone(Throwable failure) {
+		return ZooKeeperCalls.isGone(failure) || ZooKeeperCalls.connectionLost(failure);
 	}
 
 	void stop(QueueNode queueNode) {

@@ -6,11 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.support.SchedulingClock;
-import io.holdfast.lock.support.Stages;
 
 /**
  * Sends requests whose responses prove how long the session lasts. Heartbeats keep that
@@ -74,7 +72,7 @@ final class ProvingCalls implements ZooKeeperCalls {
 		long sentAt = this.clock.nanos();
 		long session = this.calls.session();
 		sync(this.heartbeatPath).whenComplete((done, failure) -> {
-			if (failure != null && Stages.cause(failure) instanceof KeeperException.ConnectionLossException) {
+			if (failure != null && ZooKeeperCalls.connectionLost(failure)) {
 				this.guarantee.disconnected(session, sentAt);
 			}
 			synchronized (this) {

@@ -174,8 +174,6 @@ final class WaitQueue {
 	 */
 	CompletableFuture<Void> leave(QueueNode queueNode) {
 		return this.calls.check(queueNode.queue)
-			.exceptionallyCompose((failure) -> ZooKeeperCalls.changed(failure) ? CompletableFuture.completedFuture(null)
-					: CompletableFuture.failedFuture(failure))
 			.thenCompose((current) -> read(queueNode.queue))
 			.thenCompose((names) -> deleteClaims(queueNode.queue,
 					names.stream().filter((name) -> name.isOf(queueNode.claim)).toList()))

@@ -69,9 +69,9 @@ interface ZooKeeperCalls extends AutoCloseable {
 	CompletableFuture<Void> delete(String path);
 
 	/**
-	 * Asks the leader whether a node exists and is unchanged. The response cannot be
-	 * stale, unlike that of a read, which a lagging server may answer. It also proves
-	 * that the session is alive.
+	 * Asks the leader whether a node exists. The response cannot be stale, unlike that of
+	 * a read, which a lagging server may answer. It also proves that the session is
+	 * alive.
 	 */
 	CompletableFuture<Void> check(String path);
 
@@ -107,10 +107,9 @@ interface ZooKeeperCalls extends AutoCloseable {
 		return session != NO_SESSION && session != UNKNOWN_SESSION;
 	}
 
-	/** Whether a failure proves that the node, as it was created, no longer exists. */
+	/** Whether a failure proves that the node no longer exists, or not for long. */
 	static boolean isGone(Throwable failure) {
-		return noNode(failure) || changed(failure)
-				|| Stages.cause(failure) instanceof KeeperException.SessionExpiredException;
+		return noNode(failure) || Stages.cause(failure) instanceof KeeperException.SessionExpiredException;
 	}
 
 	/** Whether a request failed because a node does not exist. */
@@ -118,12 +117,9 @@ interface ZooKeeperCalls extends AutoCloseable {
 		return Stages.cause(failure) instanceof KeeperException.NoNodeException;
 	}
 
-	/**
-	 * Whether a request failed because the content of a node has changed since its
-	 * creation.
-	 */
-	static boolean changed(Throwable failure) {
-		return Stages.cause(failure) instanceof KeeperException.BadVersionException;
+	/** Whether the response to a request was lost. */
+	static boolean connectionLost(Throwable failure) {
+		return Stages.cause(failure) instanceof KeeperException.ConnectionLossException;
 	}
 
 	/**

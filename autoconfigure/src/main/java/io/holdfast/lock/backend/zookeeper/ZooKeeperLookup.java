@@ -49,15 +49,22 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queu
 	CompletionStage<LockState> find(LockName lock) {
 		String path = this.queueNodes.queue(lock);
 		return this.calls.check(path)
-			.exceptionallyCompose((failure) -> ZooKeeperCalls.changed(failure) ? CompletableFuture.completedFuture(null)
-					: CompletableFuture.failedFuture(failure))
-			.thenCompose((current) -> this.calls.children(path))
-			.thenCompose((names) -> holders(path, QueueNodeName.queue(names)).thenApply((holders) -> new LockState(lock,
-					ZooKeeperLockBackend.NAME, holders, Math.max(0, names.size() - holders.size()))))
+			.thenCompose((current) -> read(lock, path))
 			.exceptionallyCompose((failure) -> ZooKeeperCalls.noNode(failure)
 					? CompletableFuture.completedFuture(new LockState(lock, ZooKeeperLockBackend.NAME, List.of(), 0))
 					: CompletableFuture
 						.failedFuture(ZooKeeperErrors.definiteOrCause(failure, lock, this.queueNodes.root())));
+	}
+
+	/** Reads the wait queue, and reads it again if a holder leaves it meanwhile. */
+	private CompletableFuture<LockState> read(LockName lock, String path) {
+		return this.calls.children(path).thenCompose((names) -> {
+			List<QueueNodeName> queue = QueueNodeName.queue(names);
+			return holders(path, queue).thenApply(
+					(holders) -> new LockState(lock, ZooKeeperLockBackend.NAME, holders, queue.size() - holders.size()))
+				.exceptionallyCompose((failure) -> ZooKeeperCalls.noNode(failure) ? read(lock, path)
+						: CompletableFuture.failedFuture(failure));
+		});
 	}
 
 	private CompletableFuture<List<LockState.Holder>> holders(String path, List<QueueNodeName> queue) {

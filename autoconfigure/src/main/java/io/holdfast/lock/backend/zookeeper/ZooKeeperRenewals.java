@@ -97,7 +97,8 @@ final class ZooKeeperRenewals {
 		if (queueNode == null) {
 			return CompletableFuture.completedFuture(false);
 		}
-		if (queueNode.confirmedSince(this.suspension.count())) {
+		if (queueNode.confirmedSince(this.suspension.count())
+				&& this.calls.session() != ZooKeeperCalls.UNKNOWN_SESSION) {
 			return LockBackend.CERTAIN;
 		}
 		return this.suspension.over()
