@@ -47,6 +47,11 @@ final class QueueNodes {
 				(owner) -> new QueueNode(claim, queue(claim.lock()), interruptions));
 	}
 
+	/** Returns a queue node for a claim of another client. */
+	QueueNode unregistered(Claim claim) {
+		return new QueueNode(claim, queue(claim.lock()), 0);
+	}
+
 	/** Returns the queue node of a claim, or {@code null} if nothing of it is left. */
 	@Nullable QueueNode find(Claim claim) {
 		return this.byOwner.get(claim.owner());

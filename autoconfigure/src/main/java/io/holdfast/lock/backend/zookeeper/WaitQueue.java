@@ -168,6 +168,15 @@ final class WaitQueue {
 	}
 
 	/**
+	 * Deletes the node of a claim if it is known, although the queue may be unreadable.
+	 */
+	CompletableFuture<Void> leaveUnread(QueueNode queueNode) {
+		String path = queueNode.path();
+		return (path != null) ? this.calls.delete(path).exceptionallyCompose(WaitQueue::unlessGone)
+				: CompletableFuture.completedFuture(null);
+	}
+
+	/**
 	 * Deletes the nodes of a claim by owner, not by path, because the reply with the path
 	 * may have been lost. Reads the wait queue after the leader has answered: a lagging
 	 * server may not show the node yet.

@@ -6,10 +6,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Makes the attempts of claims, and withdraws claims.
@@ -63,8 +65,25 @@ final class ZooKeeperClaims {
 		}
 		return this.queue.enqueue(queueNode)
 			.thenCompose((queue) -> answer(queueNode, claim, queue, sentAt))
-			.exceptionallyCompose(
-					(failure) -> ZooKeeperErrors.failedAttempt(failure, claim.lock(), this.queueNodes.root()));
+			.exceptionallyCompose((failure) -> failed(queueNode, failure));
+	}
+
+	/**
+	 * Returns the result of an attempt that failed. A definite error leaves nothing,
+	 * because the engine does not withdraw such a claim. If that fails, too, the engine
+	 * must.
+	 */
+	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Throwable failure) {
+		LockBackendException definite = ZooKeeperErrors.definite(failure, queueNode.claim.lock(),
+				this.queueNodes.root());
+		if (definite == null) {
+			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.cause(failure)));
+		}
+		return withdraw(queueNode, () -> this.queue.leaveUnread(queueNode))
+			.handle((left, unknown) -> (unknown != null)
+					? CompletableFuture.<AcquireResult>completedFuture(new AcquireResult.Indeterminate(definite))
+					: CompletableFuture.<AcquireResult>failedFuture(definite))
+			.thenCompose((result) -> result);
 	}
 
 	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, List<QueueNodeName> queue,
@@ -130,7 +149,8 @@ final class ZooKeeperClaims {
 
 	/** Deletes the nodes of a claim, which may be that of another client. */
 	CompletionStage<Void> delete(Claim claim) {
-		QueueNode queueNode = this.queueNodes.of(claim, this.suspension.count());
+		QueueNode known = this.queueNodes.find(claim);
+		QueueNode queueNode = (known != null) ? known : this.queueNodes.unregistered(claim);
 		return withdraw(queueNode, () -> this.queue.leave(queueNode))
 			.exceptionallyCompose((failure) -> CompletableFuture
 				.failedFuture(ZooKeeperErrors.definiteOrCause(failure, claim.lock(), this.queueNodes.root())));

@@ -1,7 +1,5 @@
 package io.holdfast.lock.backend.zookeeper;
 
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 
 import org.apache.zookeeper.KeeperException;
@@ -11,7 +9,6 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
-import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.support.Stages;
 
@@ -31,6 +28,9 @@ final class ZooKeeperErrors {
 	 * succeed
 	 */
 	static @Nullable LockBackendException definite(Throwable failure, LockName lock, String root) {
+		if (Stages.cause(failure) instanceof LockBackendException known) {
+			return known;
+		}
 		String refusal = refusal(failure, root);
 		return (refusal != null) ? new LockBackendException(
 				"Lock '%s' (backend zookeeper): %s".formatted(lock, refusal), Stages.cause(failure)) : null;
@@ -64,13 +64,6 @@ final class ZooKeeperErrors {
 				"ZooKeeper does not know a request that locks need (UNIMPLEMENTED). Use ZooKeeper 3.5 or later.";
 			default -> null;
 		};
-	}
-
-	/** Returns the result of an attempt that failed. */
-	static CompletionStage<AcquireResult> failedAttempt(Throwable failure, LockName lock, String root) {
-		LockBackendException definite = definite(failure, lock, root);
-		return (definite != null) ? CompletableFuture.failedFuture(definite)
-				: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.cause(failure)));
 	}
 
 	/** Returns the definite error, or the cause if the outcome is unknown. */

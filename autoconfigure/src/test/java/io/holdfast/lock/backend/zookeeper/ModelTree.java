@@ -37,6 +37,11 @@ final class ModelTree {
 		return node;
 	}
 
+	/** Sets how many nodes were created in a wait queue, which is created if missing. */
+	void created(String queue, long count) {
+		container(queue).created = count;
+	}
+
 	private Container container(String path) {
 		Container present = this.containers.get(path);
 		if (present != null) {

@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.zookeeper;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
@@ -19,6 +20,9 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.test.server.ZooKeeperServer;
@@ -27,6 +31,7 @@ import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -152,6 +157,69 @@ class ZooKeeperAccessTests {
 		}
 		this.inspection.setACL().withACL(Ids.OPEN_ACL_UNSAFE).forPath(queue);
 		released(store, grant);
+	}
+
+	/** The claim has created its node before it is rejected. */
+	@Test
+	void claimThatMayNotReadItsQueueLeavesNothing() throws Exception {
+		ZooKeeperLockBackend store = store(plain(""), "/secret");
+		Grant grant = granted(store, claim(LOCK));
+		String queue = "/secret/shop/" + this.inspection.getChildren().forPath("/secret/shop").get(0);
+		this.inspection.setACL()
+			.withACL(List.of(new ACL(Perms.ALL & ~Perms.READ, Ids.ANYONE_ID_UNSAFE)))
+			.forPath(queue);
+		LockEngine engine = this.bench.engine(store);
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> engine.acquire(LockRequest.forLock(LOCK).waitTime(Duration.ofSeconds(1)).build()))
+			.withMessageContaining("(NOAUTH)");
+		assertThat(this.inspection.checkExists().forPath(queue).getNumChildren()).as("the holder's").isOne();
+		assertThat(store.remembered()).as("the holder's").isOne();
+		released(store, grant);
+	}
+
+	@Test
+	void rejectedClaimLeavesNothingInMemory() throws Exception {
+		this.inspection.create().withACL(Ids.READ_ACL_UNSAFE).forPath("/denied");
+		ZooKeeperLockBackend store = store(plain(""), "/denied");
+		LockEngine engine = this.bench.engine(store);
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> engine.acquire(LockRequest.forLock(LOCK).build()))
+			.withMessageContaining("(NOAUTH)");
+		assertThat(store.remembered()).isZero();
+	}
+
+	/**
+	 * Applications with credentials of their own share the wait queues. Some servers do
+	 * not notify the waiter of what it may not read, so it looks again after a while.
+	 */
+	@Test
+	void waiterThatMayNotReadItsPredecessorDoesNotSpin() throws Exception {
+		ZooKeeperLockBackend ours = store(
+				plain("").authorization("digest", "ours:secret".getBytes()).aclProvider(new OwnNodes()), "/shared");
+		ZooKeeperLockBackend theirs = store(
+				plain("").authorization("digest", "theirs:secret".getBytes()).aclProvider(new OwnNodes()), "/shared");
+		Grant holder = granted(ours, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		CompletionStage<?> signal = refused(theirs, waiting);
+		assertThat(answer(theirs.find(LOCK)).holders()).hasSize(1);
+		assertThat(signal.toCompletableFuture()).isNotDone();
+		released(ours, holder);
+		released(theirs, granted(theirs, waiting));
+	}
+
+	/** Restricts access to the nodes of claims to their creator. */
+	private static final class OwnNodes implements ACLProvider {
+
+		@Override
+		public List<ACL> getDefaultAcl() {
+			return Ids.OPEN_ACL_UNSAFE;
+		}
+
+		@Override
+		public List<ACL> getAclForPath(String path) {
+			return path.contains("/x-") ? Ids.CREATOR_ALL_ACL : Ids.OPEN_ACL_UNSAFE;
+		}
+
 	}
 
 	/** Restricts access to a node to its creator. */

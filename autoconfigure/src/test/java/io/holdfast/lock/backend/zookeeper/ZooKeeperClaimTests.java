@@ -7,7 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.backend.zookeeper.ScriptedZooKeeper.Request;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
@@ -190,6 +192,30 @@ class ZooKeeperClaimTests {
 		first.fail(new KeeperException.NoNodeException());
 		assertThat(attempt).isCompletedWithValueMatching((result) -> result instanceof AcquireResult.Acquired);
 		assertThat(this.server.paths()).hasSize(1);
+	}
+
+	/** Otherwise the wait queue would never be empty, and its numbers never restart. */
+	@Test
+	void claimThatFindsNoNumberLeftIsRejectedAndLeavesNothing() {
+		this.server.created(new QueueNodes("/holdfast", "shop").queue(LOCK), Integer.MAX_VALUE - 1_000_000L);
+		assertThat(attempt(claim(LOCK))).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBackendException.class)
+			.withMessageContaining("sequence numbers");
+		assertNothingLeft();
+	}
+
+	@Test
+	void forcedReleaseWithoutAnAnswerLeavesNothingInMemory() throws Exception {
+		Grant grant = granted(this.other, claim(LOCK));
+		LockState.Holder holder = answer(this.store.find(LOCK)).holders().get(0);
+		this.calls.hold("check");
+		CompletableFuture<Boolean> revoked = this.store.revoke(LOCK, holder).toCompletableFuture();
+		this.calls.next().lose();
+		assertThat(revoked).isCompletedExceptionally();
+		assertThat(this.store.remembered()).isZero();
+		released(this.other, grant);
 	}
 
 	@Test
