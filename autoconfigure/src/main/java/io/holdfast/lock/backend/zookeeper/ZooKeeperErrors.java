@@ -60,6 +60,9 @@ final class ZooKeeperErrors {
 			case NOCHILDRENFOREPHEMERALS ->
 				"ZooKeeper creates no node below '%s', because a node of that path is ephemeral (NOCHILDRENFOREPHEMERALS). Delete that node, or set another path in 'distributed-lock.zookeeper.base-path'."
 					.formatted(root);
+			case EPHEMERALONLOCALSESSION ->
+				"ZooKeeper creates no ephemeral node below '%s', because sessions are local (EPHEMERALONLOCALSESSION). Set 'localSessionsUpgradingEnabled=true' in the configuration of the servers, or disable local sessions."
+					.formatted(root);
 			case UNIMPLEMENTED ->
 				"ZooKeeper does not know a request that locks need (UNIMPLEMENTED). Use ZooKeeper 3.5 or later.";
 			default -> null;

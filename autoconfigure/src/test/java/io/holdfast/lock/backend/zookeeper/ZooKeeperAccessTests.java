@@ -2,16 +2,19 @@ package io.holdfast.lock.backend.zookeeper;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.api.ACLProvider;
 import org.apache.curator.retry.RetryNTimes;
+import org.apache.curator.test.TestingCluster;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,12 +30,16 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
+import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.backend.Verbs.soonReleased;
+import static io.holdfast.lock.backend.Verbs.soonRenewed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -111,6 +118,41 @@ class ZooKeeperAccessTests {
 	void clientThatOwnsNodesWithoutAuthorizationIsReported() throws Exception {
 		assertRejected(store(plain("").aclProvider(new CreatorOnly()), "/unknown"), "/unknown/shop", "(INVALIDACL)",
 				"Authorize");
+	}
+
+	@Test
+	void ensembleWhoseSessionsOwnNoNodesIsReported() throws Exception {
+		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies(Map.of("localSessionsEnabled", "true"));
+				ZooKeeperBench members = new ZooKeeperBench(ensemble.getConnectString())) {
+			ZooKeeperLockBackend store = members.store(members.client(ensemble.getConnectString(), 10_000));
+			Awaitility.await("a connection").atMost(BOUND).until(() -> !isSilent(store));
+			assertRejected(store, "localSessionsUpgradingEnabled");
+		}
+	}
+
+	@Test
+	void ensembleThatUpgradesLocalSessionsGrantsLocks() throws Exception {
+		Map<String, Object> settings = Map.of("localSessionsEnabled", "true", "localSessionsUpgradingEnabled", "true");
+		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies(settings);
+				ZooKeeperBench members = new ZooKeeperBench(ensemble.getConnectString())) {
+			ZooKeeperLockBackend store = members.store(members.client(ensemble.getConnectString(), 10_000));
+			Grant grant = soonGranted(store, claim(LOCK));
+			soonRenewed(store, grant);
+			soonReleased(store, grant);
+		}
+	}
+
+	private static boolean isSilent(ZooKeeperLockBackend store) {
+		try {
+			store.verify();
+			return false;
+		}
+		catch (LockBackendException ex) {
+			return ex.getMessage().contains("did not respond");
+		}
+		catch (LockConfigurationException ex) {
+			return false;
+		}
 	}
 
 	private static void assertRejected(ZooKeeperLockBackend store, String... message) throws Exception {

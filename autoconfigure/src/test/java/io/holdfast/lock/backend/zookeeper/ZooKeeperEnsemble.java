@@ -6,6 +6,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +44,7 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 	private final TestingCluster cluster;
 
 	ZooKeeperEnsemble() throws Exception {
-		this.members.addAll(members());
+		this.members.addAll(members(Map.of()));
 		Map<InstanceSpec, Collection<InstanceSpec>> views = new LinkedHashMap<>();
 		this.members.forEach((member) -> views.put(member, view(member)));
 		this.cluster = new TestingCluster(views);
@@ -53,22 +54,29 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 
 	/** Starts three servers that reach each other directly. */
 	static TestingCluster withoutProxies() throws Exception {
-		TestingCluster cluster = new TestingCluster(members());
+		return withoutProxies(Map.of());
+	}
+
+	/** Starts three servers that reach each other directly, with more settings. */
+	static TestingCluster withoutProxies(Map<String, Object> settings) throws Exception {
+		TestingCluster cluster = new TestingCluster(members(settings));
 		cluster.start();
 		return cluster;
 	}
 
 	/** Uses reserved ports, because Curator's own random ports are not distinct. */
-	private static List<InstanceSpec> members() {
+	private static List<InstanceSpec> members(Map<String, Object> settings) {
 		return IntStream.rangeClosed(1, 3)
 			.mapToObj((id) -> member(null, ServerProcess.freePort(), ServerProcess.freePort(), ServerProcess.freePort(),
-					id))
+					id, settings))
 			.toList();
 	}
 
-	private static InstanceSpec member(@Nullable File directory, int port, int electionPort, int quorumPort, int id) {
-		return new InstanceSpec(directory, port, electionPort, quorumPort, true, id, TICK_MILLIS, -1,
-				Map.of("syncLimit", Integer.toString(SYNC_LIMIT_TICKS)), "127.0.0.1");
+	private static InstanceSpec member(@Nullable File directory, int port, int electionPort, int quorumPort, int id,
+			Map<String, Object> settings) {
+		Map<String, Object> all = new HashMap<>(settings);
+		all.put("syncLimit", Integer.toString(SYNC_LIMIT_TICKS));
+		return new InstanceSpec(directory, port, electionPort, quorumPort, true, id, TICK_MILLIS, -1, all, "127.0.0.1");
 	}
 
 	/** Returns the ensemble as one member sees it, with the others behind its proxies. */
@@ -78,7 +86,7 @@ final class ZooKeeperEnsemble implements AutoCloseable {
 			TcpProxy wire = TcpProxy.to(member.getQuorumPort());
 			this.wires.computeIfAbsent(viewer.getPort(), (port) -> new ArrayList<>()).add(wire);
 			view.add((member == viewer) ? member : member(member.getDataDirectory(), member.getPort(),
-					member.getElectionPort(), wire.port(), member.getServerId()));
+					member.getElectionPort(), wire.port(), member.getServerId(), Map.of()));
 		}
 		return view;
 	}
