@@ -85,14 +85,25 @@ final class RedisClientSelection {
 	 * settings of its own.
 	 */
 	private void requireNoSettingOfTheAddress() {
-		String set = (this.redis.username() != null) ? "username"
-				: (this.redis.password() != null) ? "password" : (this.redis.database() != 0) ? "database"
-						: StringUtils.hasText(this.redis.ssl().bundle()) ? "ssl.bundle" : null;
+		String set = settingOfTheAddress();
 		if (set != null) {
 			throw new LockConfigurationException(
 					"The property '%s.%s' is set, but '%s' is not, to which it applies. Set the address as well, or remove the property. The application's own Redis has its settings in 'spring.data.redis' or in its client bean."
 						.formatted(PREFIX, set, ADDRESS));
 		}
+	}
+
+	private @Nullable String settingOfTheAddress() {
+		if (this.redis.username() != null) {
+			return "username";
+		}
+		if (this.redis.password() != null) {
+			return "password";
+		}
+		if (this.redis.database() != 0) {
+			return "database";
+		}
+		return StringUtils.hasText(this.redis.ssl().bundle()) ? "ssl.bundle" : null;
 	}
 
 	private boolean uses(RedisClientLibrary library) {

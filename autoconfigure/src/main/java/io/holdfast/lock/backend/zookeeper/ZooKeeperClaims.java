@@ -79,11 +79,9 @@ final class ZooKeeperClaims {
 		if (definite == null) {
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.cause(failure)));
 		}
-		return withdraw(queueNode, () -> this.queue.leaveUnread(queueNode))
-			.handle((left, unknown) -> (unknown != null)
-					? CompletableFuture.<AcquireResult>completedFuture(new AcquireResult.Indeterminate(definite))
-					: CompletableFuture.<AcquireResult>failedFuture(definite))
-			.thenCompose((result) -> result);
+		return withdraw(queueNode, () -> this.queue.leaveUnread(queueNode)).handle((left, unknown) -> unknown)
+			.thenCompose((unknown) -> (unknown == null) ? CompletableFuture.failedFuture(definite)
+					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(definite)));
 	}
 
 	private CompletionStage<AcquireResult> answer(QueueNode queueNode, Claim claim, List<QueueNodeName> queue,
