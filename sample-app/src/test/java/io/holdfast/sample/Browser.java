@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
+import org.openqa.selenium.WindowType;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
@@ -75,6 +76,18 @@ final class Browser implements AutoCloseable {
 
 	void open(String url) {
 		this.driver.get(url);
+	}
+
+	/** Opens a page beside the present one. */
+	void openTab(String url) {
+		this.driver.switchTo().newWindow(WindowType.TAB);
+		open(url);
+	}
+
+	/** Closes the page and returns to the one before. */
+	void closeTab() {
+		this.driver.close();
+		this.driver.switchTo().window(this.driver.getWindowHandles().iterator().next());
 	}
 
 	void click(String selector) {
