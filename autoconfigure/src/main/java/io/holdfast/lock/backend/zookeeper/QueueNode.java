@@ -109,9 +109,26 @@ final class QueueNode {
 		return first != null && first == this.node && first.session() == currentSession && !this.ended;
 	}
 
-	/** Forgets the node, which is deleted or no longer belongs to this claim. */
-	synchronized void forget() {
-		this.node = null;
+	/** Forgets the node with this path, which is deleted. */
+	synchronized void forget(String deleted) {
+		if (hasNode(deleted)) {
+			this.node = null;
+		}
+	}
+
+	/**
+	 * Ends the claim because the node with this path is deleted, unless it has another
+	 * node or creates one: a late response may be about a former node.
+	 * @return whether it ends
+	 */
+	synchronized boolean endWithout(String deleted) {
+		boolean ends = this.creation == null && (this.node == null || hasNode(deleted));
+		this.ended |= ends;
+		return ends;
+	}
+
+	private boolean hasNode(String path) {
+		return this.node != null && this.node.path().equals(path);
 	}
 
 	/**

@@ -97,9 +97,13 @@ final class WaitQueue {
 	private CompletableFuture<List<QueueNodeName>> recheck(QueueNode queueNode, String path) {
 		CompletableFuture<Void> there = this.calls.check(path);
 		CompletableFuture<List<QueueNodeName>> queue = read(queueNode.queue);
-		return there.thenCompose((yes) -> queue)
-			.exceptionallyCompose((failure) -> ZooKeeperCalls.isGone(failure)
-					? CompletableFuture.completedFuture(List.of()) : CompletableFuture.failedFuture(failure));
+		return there.thenCompose((yes) -> queue).exceptionallyCompose((failure) -> {
+			if (!ZooKeeperCalls.isGone(failure)) {
+				return CompletableFuture.failedFuture(failure);
+			}
+			queueNode.forget(path);
+			return CompletableFuture.completedFuture(List.of());
+		});
 	}
 
 	private CompletableFuture<Void> create(QueueNode queueNode) {

@@ -92,7 +92,6 @@ final class ZooKeeperClaims {
 			.findFirst()
 			.orElse(null);
 		if (own == null) {
-			queueNode.forget();
 			return unknown("The claim's node is missing or from an older session");
 		}
 		if (own.isBeyondLimit()) {

@@ -59,13 +59,14 @@ final class ZooKeeperRenewals {
 		}
 		String path = queueNode.path(session);
 		if (path == null) {
-			return CompletableFuture.completedFuture(refused(queueNode));
+			this.queueNodes.end(queueNode);
+			return CompletableFuture.completedFuture(new RenewResult.Refused());
 		}
 		int interruptions = this.suspension.count();
 		long sentAt = this.clock.nanos();
 		return this.calls.check(path).handle((checked, failure) -> {
 			if (failure != null) {
-				return ZooKeeperCalls.isGone(failure) ? refused(queueNode)
+				return ZooKeeperCalls.isGone(failure) ? refused(queueNode, path)
 						: new RenewResult.Indeterminate(Stages.cause(failure));
 			}
 			if (this.calls.session() != session) {
@@ -84,10 +85,12 @@ final class ZooKeeperRenewals {
 
 	/**
 	 * Ends a hold whose node is gone. The holder is notified and sends no more requests
-	 * for it.
+	 * for it. The claim may have been granted again meanwhile, with another node.
 	 */
-	private RenewResult refused(QueueNode queueNode) {
-		this.queueNodes.end(queueNode);
+	private RenewResult refused(QueueNode queueNode, String path) {
+		if (queueNode.endWithout(path)) {
+			this.queueNodes.end(queueNode);
+		}
 		return new RenewResult.Refused();
 	}
 

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
@@ -266,6 +267,52 @@ class ZooKeeperClaimTests {
 		this.calls.session(3);
 		check.answer();
 		assertThat(renewal).isCompletedWithValueMatching((results) -> !(results.get(0) instanceof RenewResult.Renewed));
+	}
+
+	/**
+	 * The client repeats the check in its next session, whose node the claim has by then.
+	 */
+	@Test
+	void lateAnswerAboutAFormerNodeLeavesThePresentOneAlone() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim claim = claim(LOCK);
+		refused(this.store, claim);
+		this.calls.hold("check");
+		CompletableFuture<AcquireResult> late = attempt(claim);
+		Grant grant = grantedInTheNextSession(holder, claim);
+		this.calls.next().carryOut().answer();
+		assertThat(late).isCompletedWithValueMatching((result) -> !(result instanceof AcquireResult.Acquired));
+		assertHeld(grant);
+	}
+
+	@Test
+	void lateConfirmationOfAFormerNodeLeavesThePresentOneAlone() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim claim = claim(LOCK);
+		refused(this.store, claim);
+		this.calls.hold("check");
+		released(this.other, holder);
+		Grant grant = grantedInTheNextSession(null, claim);
+		this.calls.next().fail(new KeeperException.SessionExpiredException());
+		assertHeld(grant);
+	}
+
+	/** The loss of the former session is not reported yet. */
+	private Grant grantedInTheNextSession(@Nullable Grant holder, Claim claim) throws Exception {
+		this.server.endSession(1);
+		this.calls.session(3);
+		if (holder != null) {
+			released(this.other, holder);
+		}
+		return granted(this.store, claim);
+	}
+
+	private void assertHeld(Grant grant) throws Exception {
+		this.calls.holdNothing();
+		assertThat(this.server.paths()).hasSize(1);
+		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Renewed.class);
+		released(this.store, grant);
+		assertNothingLeft();
 	}
 
 	private Claim claim = claim(LOCK);
