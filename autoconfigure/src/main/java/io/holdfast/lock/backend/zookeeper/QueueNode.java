@@ -41,6 +41,8 @@ final class QueueNode {
 
 	private boolean ended;
 
+	private boolean granted;
+
 	private @Nullable Watch watch;
 
 	/** Completes with the next change of the wait queue, once it is watched. */
@@ -170,6 +172,18 @@ final class QueueNode {
 		}
 		return this.deletion
 			.send(() -> settled.handle((made, failure) -> delete.get()).thenCompose((deleted) -> deleted));
+	}
+
+	/** Grants the claim; returns whether it has not ended. */
+	synchronized boolean grant() {
+		this.granted |= !this.ended;
+		return !this.ended;
+	}
+
+	/** Ends a claim that was not granted; returns whether it has ended. */
+	synchronized boolean endUnlessGranted() {
+		this.ended |= !this.granted;
+		return this.ended;
 	}
 
 	/** Ends the claim after everything that it left in the store is gone. */

@@ -71,13 +71,16 @@ final class ZooKeeperClaims {
 	/**
 	 * Returns the result of an attempt that failed. A definite error leaves nothing,
 	 * because the engine does not withdraw such a claim. If that fails, too, the engine
-	 * must.
+	 * must. A later attempt may have been granted the lock meanwhile.
 	 */
 	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Throwable failure) {
 		LockBackendException definite = ZooKeeperErrors.definite(failure, queueNode.claim.lock(),
 				this.queueNodes.root());
 		if (definite == null) {
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.cause(failure)));
+		}
+		if (!queueNode.endUnlessGranted()) {
+			return CompletableFuture.failedFuture(definite);
 		}
 		return withdraw(queueNode, () -> this.queue.leaveUnread(queueNode)).handle((left, unknown) -> unknown)
 			.thenCompose((unknown) -> (unknown == null) ? CompletableFuture.failedFuture(definite)
@@ -109,8 +112,8 @@ final class ZooKeeperClaims {
 		this.predecessorWatch.stop(queueNode);
 		CompletionStage<Void> revoked = queueNode.revoked();
 		ZooKeeperCalls.Node node = queueNode.node();
-		if (queueNode.isEnded() || node == null || node.czxid() == 0) {
-			return unknown("The claim was abandoned or its session ended");
+		if (node == null || node.czxid() == 0) {
+			return unknown("The session of the claim ended");
 		}
 		Duration lease = this.calls.remainingSession(node.session(), sentAt);
 		if (lease == null) {
@@ -118,6 +121,9 @@ final class ZooKeeperClaims {
 		}
 		if (!claim.renew() && claim.leaseTime().compareTo(lease) < 0) {
 			lease = claim.leaseTime();
+		}
+		if (!queueNode.grant()) {
+			return unknown("The claim was abandoned");
 		}
 		Grant grant = new Grant(claim, node.czxid(), lease, revoked);
 		return CompletableFuture.completedFuture(

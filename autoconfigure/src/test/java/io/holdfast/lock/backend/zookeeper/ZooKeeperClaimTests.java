@@ -315,6 +315,22 @@ class ZooKeeperClaimTests {
 		assertNothingLeft();
 	}
 
+	/** An administrator has corrected the ACL between the attempts. */
+	@Test
+	void rejectionOfAnEarlierAttemptLeavesTheHolderAlone() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim claim = claim(LOCK);
+		refused(this.store, claim);
+		this.calls.hold("children");
+		CompletableFuture<AcquireResult> late = attempt(claim);
+		this.calls.holdNothing();
+		released(this.other, holder);
+		Grant grant = granted(this.store, claim);
+		this.calls.next().fail(new KeeperException.NoAuthException());
+		assertThat(late).isCompletedExceptionally();
+		assertHeld(grant);
+	}
+
 	private Claim claim = claim(LOCK);
 
 	private CompletableFuture<AcquireResult> attempt(Claim claim) {

@@ -73,7 +73,8 @@ class ZooKeeperSimulationTests {
 	@Test
 	void grantOfAClaimThatATimerHasEndedIsFound() {
 		Mutant mutant = new Mutant().answer("engine.LocalWaitQueues$Ticket#deadlineHasPassed", false)
-			.answer("backend.zookeeper.QueueNode#isEnded", false);
+			.answer("backend.zookeeper.QueueNode#isEnded", false)
+			.answer("backend.zookeeper.QueueNode#grant", true);
 		assertThat(mutant.find(ZooKeeperTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
