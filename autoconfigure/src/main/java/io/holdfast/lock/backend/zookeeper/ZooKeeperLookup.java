@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -37,6 +38,9 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queu
 	/** The wait queue of no lock: the name of each other one ends with a digest. */
 	private static final String ACCESS_CHECK = "access";
 
+	/** Of a lookup, because the holders of a busy lock may change all the time. */
+	private static final int MOST_READINGS = 10;
+
 	private static final Duration LONGEST_CONNECT = Duration.ofSeconds(1);
 
 	/** Includes the creation of each node on the path. */
@@ -49,34 +53,45 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queu
 	CompletionStage<LockState> find(LockName lock) {
 		String path = this.queueNodes.queue(lock);
 		return this.calls.check(path)
-			.thenCompose((current) -> read(lock, path))
+			.thenCompose((current) -> read(lock, path, MOST_READINGS))
 			.exceptionallyCompose((failure) -> ZooKeeperCalls.noNode(failure)
 					? CompletableFuture.completedFuture(new LockState(lock, ZooKeeperLockBackend.NAME, List.of(), 0))
 					: CompletableFuture
 						.failedFuture(ZooKeeperErrors.definiteOrCause(failure, lock, this.queueNodes.root())));
 	}
 
-	/** Reads the wait queue, and reads it again if a holder leaves it meanwhile. */
-	private CompletableFuture<LockState> read(LockName lock, String path) {
+	/** Reads the wait queue, and reads it again if all holders leave it meanwhile. */
+	private CompletableFuture<LockState> read(LockName lock, String path, int readings) {
 		return this.calls.children(path).thenCompose((names) -> {
 			List<QueueNodeName> queue = QueueNodeName.queue(names);
-			return holders(path, queue).thenApply(
-					(holders) -> new LockState(lock, ZooKeeperLockBackend.NAME, holders, queue.size() - holders.size()))
-				.exceptionallyCompose((failure) -> ZooKeeperCalls.noNode(failure) ? read(lock, path)
-						: CompletableFuture.failedFuture(failure));
+			return holders(path, queue).thenCompose((holders) -> {
+				List<LockState.Holder> present = holders.stream().flatMap(Optional::stream).toList();
+				if (!present.isEmpty() || holders.isEmpty()) {
+					return CompletableFuture.completedFuture(
+							new LockState(lock, ZooKeeperLockBackend.NAME, present, queue.size() - holders.size()));
+				}
+				return (readings > 1) ? read(lock, path, readings - 1) : CompletableFuture
+					.failedFuture(new LockBackendException(
+							"Lock '%s' (backend zookeeper): its holders change faster than they can be read. Repeat the query."
+								.formatted(lock)));
+			});
 		});
 	}
 
-	private CompletableFuture<List<LockState.Holder>> holders(String path, List<QueueNodeName> queue) {
-		List<CompletableFuture<LockState.Holder>> holders = new ArrayList<>();
+	/** Reads the holders; each is absent if it has left the wait queue meanwhile. */
+	private CompletableFuture<List<Optional<LockState.Holder>>> holders(String path, List<QueueNodeName> queue) {
+		List<CompletableFuture<Optional<LockState.Holder>>> holders = new ArrayList<>();
 		for (QueueNodeName name : queue) {
 			if (name.blockedBy(queue) != null) {
 				break;
 			}
 			holders.add(this.calls.stat(path + "/" + name.name())
-				.thenApply((node) -> new LockState.Holder(name.owner(),
-						name.shared() ? LockMode.SHARED : LockMode.EXCLUSIVE, Grant.fencingTokenOf(node.czxid()),
-						null)));
+				.thenApply((node) -> Optional
+					.of(new LockState.Holder(name.owner(), name.shared() ? LockMode.SHARED : LockMode.EXCLUSIVE,
+							Grant.fencingTokenOf(node.czxid()), null)))
+				.exceptionallyCompose((failure) -> ZooKeeperCalls.noNode(failure)
+						? CompletableFuture.completedFuture(Optional.empty())
+						: CompletableFuture.failedFuture(failure)));
 		}
 		return Stages.all(holders);
 	}

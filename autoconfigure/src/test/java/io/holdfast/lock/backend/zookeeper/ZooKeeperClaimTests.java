@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.backend.zookeeper.ScriptedZooKeeper.Request;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
@@ -329,6 +331,43 @@ class ZooKeeperClaimTests {
 		this.calls.next().fail(new KeeperException.NoAuthException());
 		assertThat(late).isCompletedExceptionally();
 		assertHeld(grant);
+	}
+
+	/** An operator would get no answer, and its requests would never end. */
+	@Test
+	void lookupEndsAlthoughHoldersChangeAllTheTime() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		this.calls.hold("stat");
+		CompletableFuture<LockState> found = this.store.find(LOCK).toCompletableFuture();
+		for (int i = 0; i < 100 && this.calls.holdsAny(); i++) {
+			released(this.other, holder);
+			holder = granted(this.other, claim(LOCK));
+			this.calls.next().carryOut().answer();
+		}
+		assertThat(found).isDone();
+	}
+
+	/** Readers come and go, so nearly every reading misses one of them. */
+	@Test
+	void readerThatLeavesDuringALookupDoesNotRepeatIt() throws Exception {
+		Grant leaving = granted(this.other, shared());
+		Grant staying = granted(this.other, shared());
+		this.calls.sent();
+		this.calls.hold("stat");
+		CompletableFuture<LockState> found = this.store.find(LOCK).toCompletableFuture();
+		released(this.other, leaving);
+		while (this.calls.holdsAny()) {
+			this.calls.next().carryOut().answer();
+		}
+		assertThat(answer(found).holders()).singleElement()
+			.satisfies((reader) -> assertThat(reader.ownerId()).isEqualTo(staying.claim().owner().value()));
+		assertThat(answer(found).waiters()).isZero();
+		assertThat(this.calls.sent()).filteredOn((sent) -> sent.startsWith("children")).hasSize(1);
+	}
+
+	private static Claim shared() {
+		return new Claim(LOCK, OwnerId.random(), LockMode.SHARED, Duration.ofMinutes(1), true, Duration.ofMinutes(1),
+				false);
 	}
 
 	private Claim claim = claim(LOCK);
