@@ -46,7 +46,7 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 			long sentAt) {
 		long revision = position.revision();
 		EtcdLease lease = queueNode.lease();
-		if (lease == null || !queueNode.grant()) {
+		if (lease == null || !queueNode.grant(revision)) {
 			return CompletableFuture.failedFuture(new EtcdCalls.KeyGoneException(revision));
 		}
 		Duration left = lease.lastsFrom(sentAt);

@@ -33,6 +33,18 @@ final class EtcdErrors {
 	}
 
 	/**
+	 * Whether a failed attempt shows that a claim has lost its key. A late failure may be
+	 * about a former key or lease of the claim.
+	 */
+	static boolean isKeyGone(Throwable cause, QueueNode queueNode) {
+		if (cause instanceof EtcdCalls.KeyGoneException gone) {
+			return gone.revision() == queueNode.revision();
+		}
+		EtcdLease lease = queueNode.lease();
+		return isLeaseGone(cause) && lease != null && lease.hasEnded();
+	}
+
+	/**
 	 * Returns why etcd rejects the request permanently, or {@code null} if a retry may
 	 * succeed.
 	 */

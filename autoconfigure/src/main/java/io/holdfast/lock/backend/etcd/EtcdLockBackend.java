@@ -167,8 +167,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Claim claim, Throwable cause) {
-		boolean gone = cause instanceof EtcdCalls.KeyGoneException || EtcdErrors.isLeaseGone(cause);
-		if (gone && queueNode.isGranted() && queueNode.end()) {
+		if (queueNode.isGranted() && EtcdErrors.isKeyGone(cause, queueNode) && queueNode.end()) {
 			// an owner that was overtaken is enqueued again
 			return tryAcquireAfter(lost(queueNode), claim);
 		}

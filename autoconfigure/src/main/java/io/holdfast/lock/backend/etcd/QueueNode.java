@@ -117,10 +117,10 @@ final class QueueNode {
 		this.open--;
 	}
 
-	/** Records the response to a request that created the key or found it. */
+	/** Records that a request, perhaps a late one, created or found a key. */
 	synchronized void keyExists(long revision) {
 		this.open--;
-		this.revision = revision;
+		this.revision = Math.max(this.revision, revision);
 	}
 
 	/** Whether an open request may still create the key. */
@@ -164,10 +164,10 @@ final class QueueNode {
 		}
 	}
 
-	/** Grants the claim, unless the claim or its lease has ended. */
-	boolean grant() {
+	/** Grants the claim, unless it, its lease or the key of this revision has ended. */
+	boolean grant(long revision) {
 		synchronized (this) {
-			if (this.ended || this.lease == null || this.lease.hasEnded()) {
+			if (this.ended || this.revision != revision || this.lease == null || this.lease.hasEnded()) {
 				return false;
 			}
 			this.granted = true;

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.etcd.jetcd.KeyValue;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -289,6 +290,48 @@ class EtcdClaimTests extends LateEtcdBackend {
 		assertThat(keys("locks/")).isEmpty();
 		// also the one that the backend believes to have ended
 		endSessions();
+	}
+
+	/** An operator has deleted the key of the earlier attempt meanwhile. */
+	@Test
+	void lateAnswerAboutAFormerKeyLeavesThePresentOneAlone() throws Exception {
+		Claim claim = claim(LOCK);
+		this.client.delayNextAnswerToAnAttempt();
+		CompletableFuture<AcquireResult> late = this.backend.tryAcquire(claim).toCompletableFuture();
+		Awaitility.await().atMost(BOUND).until(() -> !keys("locks/").isEmpty());
+		deleteKey();
+		Grant grant = granted(this.backend, claim);
+		assertThat(this.client.carryOut()).isEqualTo(1);
+		AcquireResult result = answer(late);
+		assertHeld(grant);
+		assertThat(result).isInstanceOf(AcquireResult.Indeterminate.class);
+	}
+
+	@Test
+	void lateFailureToFindAFormerKeyLeavesThePresentOneAlone() throws Exception {
+		Grant holder = granted(this.backend, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		refused(this.backend, waiting);
+		this.client.delayNextReading();
+		CompletableFuture<AcquireResult> late = this.backend.tryAcquire(waiting).toCompletableFuture();
+		assertThat(this.client.holdsBack()).isTrue();
+		for (KeyValue key : keys("locks/")) {
+			inspection.getKVClient().delete(key.getKey()).get();
+		}
+		assertThat(renewed(this.backend, holder)).isInstanceOf(RenewResult.Refused.class);
+		Grant grant = granted(this.backend, waiting);
+		assertThat(this.client.carryOut()).isEqualTo(1);
+		AcquireResult result = answer(late);
+		assertHeld(grant);
+		assertThat(result).isInstanceOf(AcquireResult.Indeterminate.class);
+	}
+
+	private void assertHeld(Grant grant) throws Exception {
+		assertThat(keys("locks/")).hasSize(1);
+		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Renewed.class);
+		released(this.backend, grant);
+		assertThat(keys("locks/")).isEmpty();
+		assertThat(this.backend.queueNodes.remembered()).isEmpty();
 	}
 
 	@Test

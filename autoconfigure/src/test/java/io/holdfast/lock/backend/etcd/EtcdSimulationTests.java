@@ -56,7 +56,7 @@ class EtcdSimulationTests {
 		assertThat(mutant.find(EtcdTimerStore.class, SEEDS, "exclusion")).isPositive();
 	}
 
-	static boolean grantAnyway(QueueNode queueNode) {
+	static boolean grantAnyway(QueueNode queueNode, long revision) {
 		ReflectionTestUtils.setField(queueNode, "granted", true);
 		return queueNode.lease() != null;
 	}

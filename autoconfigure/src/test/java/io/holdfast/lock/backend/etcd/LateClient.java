@@ -34,6 +34,9 @@ final class LateClient implements EtcdClient {
 		.stream()
 		.noneMatch((condition) -> condition instanceof EtcdTransaction.Created created && created.revision() == 0));
 
+	private static final Predicate<EtcdTransaction> READING = (transaction) -> !transaction.conditions().isEmpty()
+			&& transaction.then().stream().allMatch((step) -> step instanceof EtcdTransaction.GetNewest);
+
 	private static final Predicate<EtcdTransaction> DELETION = (
 			transaction) -> transaction.then().stream().anyMatch((step) -> step instanceof EtcdTransaction.Delete);
 
@@ -41,7 +44,9 @@ final class LateClient implements EtcdClient {
 
 	private boolean losesNextAnswer;
 
-	private boolean delaysNextAttempt;
+	private @Nullable Predicate<EtcdTransaction> delayed;
+
+	private boolean delaysNextAnswer;
 
 	private boolean refusesNextDeletion;
 
@@ -77,7 +82,23 @@ final class LateClient implements EtcdClient {
 	 * for the answer when it is carried out.
 	 */
 	synchronized void delayNextAttempt() {
-		this.delaysNextAttempt = true;
+		this.delayed = CREATION;
+	}
+
+	/**
+	 * Holds back the next request that reads the position of a claim. The client still
+	 * waits for the answer when it is carried out.
+	 */
+	synchronized void delayNextReading() {
+		this.delayed = READING;
+	}
+
+	/**
+	 * Carries out the next attempt to create the key of a claim, and holds back the
+	 * answer, for which the client still waits.
+	 */
+	synchronized void delayNextAnswerToAnAttempt() {
+		this.delaysNextAnswer = true;
 	}
 
 	/** Whether an attempt is held back. */
@@ -170,15 +191,14 @@ final class LateClient implements EtcdClient {
 			this.heldBack.add(() -> this.client.commit(transaction));
 			return CompletableFuture.failedFuture(new TimeoutException("held back by the test"));
 		}
-		if (this.delaysNextAttempt && CREATION.test(transaction)) {
-			this.delaysNextAttempt = false;
-			CompletableFuture<EtcdTransaction.Answer> delayed = new CompletableFuture<>();
-			this.heldBack.add(() -> {
-				CompletableFuture<EtcdTransaction.Answer> late = this.client.commit(transaction);
-				late.whenCompleteAsync((value, failure) -> Stages.settle(delayed, value, failure));
-				return late;
-			});
-			return delayed;
+		if (this.delayed != null && this.delayed.test(transaction)) {
+			this.delayed = null;
+			return delayed(() -> this.client.commit(transaction));
+		}
+		if (this.delaysNextAnswer && CREATION.test(transaction)) {
+			this.delaysNextAnswer = false;
+			CompletableFuture<EtcdTransaction.Answer> carriedOut = this.client.commit(transaction);
+			return delayed(() -> carriedOut);
 		}
 		CompletableFuture<EtcdTransaction.Answer> answer = send(() -> this.client.commit(transaction));
 		if (this.losesNextAnswer && CREATION.test(transaction)) {
@@ -187,6 +207,17 @@ final class LateClient implements EtcdClient {
 				.thenCompose((lost) -> CompletableFuture.failedFuture(new TimeoutException("lost by the test")));
 		}
 		return answer;
+	}
+
+	private CompletableFuture<EtcdTransaction.Answer> delayed(
+			Supplier<CompletableFuture<EtcdTransaction.Answer>> request) {
+		CompletableFuture<EtcdTransaction.Answer> delayed = new CompletableFuture<>();
+		this.heldBack.add(() -> {
+			CompletableFuture<EtcdTransaction.Answer> late = request.get();
+			late.whenCompleteAsync((value, failure) -> Stages.settle(delayed, value, failure));
+			return late;
+		});
+		return delayed;
 	}
 
 	@Override
