@@ -111,7 +111,8 @@ abstract class LossState {
 		try {
 			listener.accept(lost);
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
+			// Kotlin throws checked exceptions undeclared
 			logger.error("A listener for the loss of lock '%s' failed".formatted(lost.lock()), ex);
 		}
 	}

@@ -1,5 +1,6 @@
 package io.holdfast.lock.engine;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,6 +175,22 @@ class HoldTests {
 		this.time.advance(LEASE);
 		assertThat(notified).hasSize(1);
 		assertThat(this.fixture.record.losses).hasSize(1);
+	}
+
+	/** Kotlin throws checked exceptions undeclared. */
+	@Test
+	void checkedExceptionOfAListenerDoesNotStopTheOthers() {
+		LockHandle handle = this.fixture.acquired(request().renew(false));
+		List<LockLostEvent> notified = new ArrayList<>();
+		handle.onLost((event) -> HoldTests.<RuntimeException>throwUndeclared(new IOException("boom")));
+		handle.onLost(notified::add);
+		this.time.advance(LEASE);
+		assertThat(notified).hasSize(1);
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <E extends Throwable> void throwUndeclared(Throwable failure) throws E {
+		throw (E) failure;
 	}
 
 	@Test

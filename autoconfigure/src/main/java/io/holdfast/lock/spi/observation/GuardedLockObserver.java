@@ -12,9 +12,10 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 
 /**
- * Notifies observers and logs their exceptions instead of propagating them. The events of
- * every hold are passed on in plain loops: a function object for each of them costs more
- * than an observer that ignores the event.
+ * Notifies observers and logs their exceptions instead of propagating them, even checked
+ * ones, which Kotlin throws undeclared. The events of every hold are passed on in plain
+ * loops: a function object for each of them costs more than an observer that ignores the
+ * event.
  */
 final class GuardedLockObserver implements LockObserver {
 
@@ -37,7 +38,7 @@ final class GuardedLockObserver implements LockObserver {
 					following.add(observation);
 				}
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				failed(ex);
 			}
 		}
@@ -50,7 +51,7 @@ final class GuardedLockObserver implements LockObserver {
 			try {
 				observer.acquiring(lock, backend);
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				failed(ex);
 			}
 		}
@@ -62,7 +63,7 @@ final class GuardedLockObserver implements LockObserver {
 			try {
 				observer.acquired(lock, backend, outcome, waited, lease);
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				failed(ex);
 			}
 		}
@@ -74,7 +75,7 @@ final class GuardedLockObserver implements LockObserver {
 			try {
 				observer.released(lock, backend, held, lease);
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				failed(ex);
 			}
 		}
@@ -121,7 +122,7 @@ final class GuardedLockObserver implements LockObserver {
 		try {
 			call.run();
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			failed(ex);
 		}
 	}

@@ -1,5 +1,6 @@
 package io.holdfast.lock.spi.observation;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,6 +55,58 @@ class GuardedLockObserverTests {
 		}, new Observer("next")));
 		all.lost(LOSS);
 		assertThat(this.notified).containsExactly("next: lost");
+	}
+
+	/** Kotlin throws checked exceptions undeclared. */
+	@Test
+	void checkedExceptionOfAnObserverIsNotPropagated() {
+		LockObserver all = LockObserver.all(List.of(new Broken(), new Observer("next")));
+		all.acquiring(LOCK, "fake");
+		all.acquired(LOCK, "fake", AcquireOutcome.ACQUIRED, Duration.ZERO, Duration.ZERO);
+		all.released(LOCK, "fake", Duration.ZERO, Duration.ZERO);
+		all.observe(LOCK, "fake").started();
+		all.lost(LOSS);
+		assertThat(this.notified).containsExactly("next: acquiring", "next: acquired", "next: lost");
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <E extends Throwable> void thrown() throws E {
+		throw (E) new IOException("boom");
+	}
+
+	/** Fails each time, partly in the observation that it returns. */
+	private static final class Broken implements LockObserver {
+
+		@Override
+		public LockObservation observe(LockName lock, String backend) {
+			return new LockObservation() {
+				@Override
+				public void started() {
+					GuardedLockObserverTests.<RuntimeException>thrown();
+				}
+			};
+		}
+
+		@Override
+		public void acquiring(LockName lock, String backend) {
+			GuardedLockObserverTests.<RuntimeException>thrown();
+		}
+
+		@Override
+		public void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited, Duration lease) {
+			GuardedLockObserverTests.<RuntimeException>thrown();
+		}
+
+		@Override
+		public void released(LockName lock, String backend, Duration held, Duration lease) {
+			GuardedLockObserverTests.<RuntimeException>thrown();
+		}
+
+		@Override
+		public void lost(LockLostEvent event) {
+			GuardedLockObserverTests.<RuntimeException>thrown();
+		}
+
 	}
 
 	private final class Observer implements LockObserver {
