@@ -189,7 +189,11 @@ public final class KeyText {
 
 	/** Also rejects a {@code toString()} that delegates to that of Object. */
 	private static String textOfItsOwn(Object value) {
-		String text = value.toString();
+		@Nullable String text = value.toString();
+		if (text == null) {
+			throw new NotAKeyException(
+					shared("or contains a %s, whose text is null".formatted(value.getClass().getTypeName())));
+		}
 		if (!HAS_TEXT_OF_ITS_OWN.get(value.getClass()) || (text.indexOf('@') >= 0
 				&& text.contains('@' + Integer.toHexString(System.identityHashCode(value))))) {
 			throw new NotAKeyException(noIdentity(value.getClass()));

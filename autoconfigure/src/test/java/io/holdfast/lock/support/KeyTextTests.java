@@ -126,6 +126,18 @@ class KeyTextTests {
 	}
 
 	@Test
+	void missingTextIsRejected() {
+		Object silent = new Object() {
+			@Override
+			public String toString() {
+				return null;
+			}
+		};
+		refused(silent);
+		refused(List.of(1, silent));
+	}
+
+	@Test
 	void optionalNumberIsItsContent() {
 		assertThat(KeyText.of(OptionalDouble.of(1.5))).isEqualTo("1.5");
 		refused(OptionalDouble.empty());
