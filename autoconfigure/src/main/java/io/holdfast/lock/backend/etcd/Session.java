@@ -218,14 +218,20 @@ final class Session {
 
 	private void swapWatch(@Nullable KeyWatch former, long seenAt) {
 		KeyWatch next = KeyWatch.on(this.calls, this.key, seenAt);
-		synchronized (this) {
-			if (this.closed || this.watch != former) {
-				next.close();
-				return;
-			}
-			this.watch = next;
+		if (replace(former, next)) {
+			next.signal().thenRun(this::renew);
 		}
-		next.signal().thenRun(this::renew);
+		else {
+			next.close();
+		}
+	}
+
+	private synchronized boolean replace(@Nullable KeyWatch former, KeyWatch next) {
+		if (this.closed || this.watch != former) {
+			return false;
+		}
+		this.watch = next;
+		return true;
 	}
 
 	private synchronized @Nullable KeyWatch watch() {
@@ -238,13 +244,21 @@ final class Session {
 		this.ended.accept(this);
 	}
 
-	private synchronized void stop() {
-		this.closed = true;
-		if (this.nextRenewal != null) {
-			this.nextRenewal.run();
+	/**
+	 * Closes the watch outside of the monitor. The client may need a lock for that, under
+	 * which it also reports broken watches, and claims leave the session then.
+	 */
+	private void stop() {
+		KeyWatch present;
+		synchronized (this) {
+			this.closed = true;
+			if (this.nextRenewal != null) {
+				this.nextRenewal.run();
+			}
+			present = this.watch;
 		}
-		if (this.watch != null) {
-			this.watch.close();
+		if (present != null) {
+			present.close();
 		}
 	}
 

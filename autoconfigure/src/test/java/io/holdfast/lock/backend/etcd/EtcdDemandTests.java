@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.etcd.jetcd.ByteSequence;
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 
+import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.awaitSignal;
@@ -216,6 +218,24 @@ class EtcdDemandTests extends LateEtcdBackend {
 			assertThat(grant.revoked().toCompletableFuture()).isNotDone();
 			assertThat(isWanted(grant)).isFalse();
 		}
+	}
+
+	/**
+	 * jetcd reports a broken watch under the lock that is needed to close another one,
+	 * and the thread that learns of it releases an idle lease.
+	 */
+	@Test
+	void leaseIsReleasedWhileTheWatchOfItsSessionIsClosed() throws Exception {
+		Grant idle = granted(this.backend, sticky());
+		AtomicBoolean sent = new AtomicBoolean();
+		this.client.whenKeyIsUnwatched(() -> {
+			CompletableFuture<?> release = CompletableFuture.runAsync(() -> this.backend.release(idle));
+			sent.set(release.handle((done, failure) -> failure == null)
+				.completeOnTimeout(false, BOUND.toMillis(), TimeUnit.MILLISECONDS)
+				.join());
+		});
+		this.backend.close();
+		assertThat(sent).isTrue();
 	}
 
 	@Test

@@ -64,6 +64,9 @@ final class LateClient implements EtcdClient {
 
 	private volatile @Nullable Exception failure;
 
+	private volatile Runnable whenUnwatched = () -> {
+	};
+
 	LateClient(EtcdClient client) {
 		this.client = client;
 	}
@@ -131,6 +134,11 @@ final class LateClient implements EtcdClient {
 	/** Returns the listeners of the watches of wait queues that have not ended. */
 	List<WatchListener> queueWatches() {
 		return this.queueWatches;
+	}
+
+	/** Runs an action while the client ends the watch of a key. */
+	void whenKeyIsUnwatched(Runnable action) {
+		this.whenUnwatched = action;
 	}
 
 	/** Waits until etcd has established one more watch of a wait queue. */
@@ -252,7 +260,11 @@ final class LateClient implements EtcdClient {
 
 	@Override
 	public Runnable watch(String key, WatchListener listener) {
-		return this.client.watch(key, listener);
+		Runnable cancel = this.client.watch(key, listener);
+		return () -> {
+			this.whenUnwatched.run();
+			cancel.run();
+		};
 	}
 
 	@Override
