@@ -128,6 +128,9 @@ final class GuardedLockObserver implements LockObserver {
 	}
 
 	private static void failed(Throwable failure) {
+		if (failure instanceof InterruptedException) {
+			Thread.currentThread().interrupt();
+		}
 		logger.error("A lock observer failed; the lock is not affected", failure);
 	}
 

@@ -69,9 +69,20 @@ class GuardedLockObserverTests {
 		assertThat(this.notified).containsExactly("next: acquiring", "next: acquired", "next: lost");
 	}
 
+	@Test
+	void interruptInAnObserverIsKept() {
+		LockObserver.all(List.of(new Observer("first"), new LockObserver() {
+			@Override
+			public void lost(LockLostEvent event) {
+				GuardedLockObserverTests.<RuntimeException>throwUndeclared(new InterruptedException());
+			}
+		})).lost(LOSS);
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
 	@SuppressWarnings("unchecked")
-	private static <E extends Throwable> void thrown() throws E {
-		throw (E) new IOException("boom");
+	private static <E extends Throwable> void throwUndeclared(Throwable failure) throws E {
+		throw (E) failure;
 	}
 
 	/** Fails each time, partly in the observation that it returns. */
@@ -82,29 +93,29 @@ class GuardedLockObserverTests {
 			return new LockObservation() {
 				@Override
 				public void started() {
-					GuardedLockObserverTests.<RuntimeException>thrown();
+					GuardedLockObserverTests.<RuntimeException>throwUndeclared(new IOException("boom"));
 				}
 			};
 		}
 
 		@Override
 		public void acquiring(LockName lock, String backend) {
-			GuardedLockObserverTests.<RuntimeException>thrown();
+			GuardedLockObserverTests.<RuntimeException>throwUndeclared(new IOException("boom"));
 		}
 
 		@Override
 		public void acquired(LockName lock, String backend, AcquireOutcome outcome, Duration waited, Duration lease) {
-			GuardedLockObserverTests.<RuntimeException>thrown();
+			GuardedLockObserverTests.<RuntimeException>throwUndeclared(new IOException("boom"));
 		}
 
 		@Override
 		public void released(LockName lock, String backend, Duration held, Duration lease) {
-			GuardedLockObserverTests.<RuntimeException>thrown();
+			GuardedLockObserverTests.<RuntimeException>throwUndeclared(new IOException("boom"));
 		}
 
 		@Override
 		public void lost(LockLostEvent event) {
-			GuardedLockObserverTests.<RuntimeException>thrown();
+			GuardedLockObserverTests.<RuntimeException>throwUndeclared(new IOException("boom"));
 		}
 
 	}
