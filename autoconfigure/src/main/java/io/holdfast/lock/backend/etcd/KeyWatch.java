@@ -40,6 +40,11 @@ final class KeyWatch extends EtcdWatch {
 		return this.key;
 	}
 
+	/** Returns the revision of etcd at which the key existed. */
+	long seenAt() {
+		return this.seenAt;
+	}
+
 	@Override
 	public void created(long revision) {
 		if (revision != this.seenAt) {

@@ -221,8 +221,8 @@ final class QueueNode {
 	}
 
 	/** Waits for a key, which is watched unless it is watched already. */
-	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> start) {
-		return this.wait.waitFor(before, start);
+	CompletionStage<Void> waitFor(String before, long seenAt, Supplier<KeyWatch> start) {
+		return this.wait.waitFor(before, seenAt, start);
 	}
 
 	/**

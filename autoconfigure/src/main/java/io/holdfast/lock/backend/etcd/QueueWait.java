@@ -18,17 +18,39 @@ final class QueueWait {
 
 	private boolean over;
 
-	/** Waits for a key, which is watched unless it is watched already. */
-	CompletionStage<Void> waitFor(String before, Supplier<KeyWatch> start) {
+	/**
+	 * Waits for a key, which is watched unless it is watched already.
+	 * @param seenAt the revision of etcd at which the claim was behind that key. A late
+	 * response does not replace the watch of a later one
+	 */
+	CompletionStage<Void> waitFor(String before, long seenAt, Supplier<KeyWatch> start) {
 		synchronized (this) {
-			if (this.watch != null && this.watch.key().equals(before) && !this.watch.isOver()) {
+			if (this.watch != null && !this.watch.isOver()
+					&& (this.watch.key().equals(before) || this.watch.seenAt() > seenAt)) {
 				return this.watch.signal();
 			}
 		}
-		KeyWatch next = start.get();
-		swap(next);
+		KeyWatch latest = keepLatest(start.get());
 		stopIfOver();
-		return next.signal();
+		return latest.signal();
+	}
+
+	/** Keeps the watch of the later response, and closes the other one. */
+	private KeyWatch keepLatest(KeyWatch next) {
+		KeyWatch former;
+		KeyWatch latest = next;
+		synchronized (this) {
+			former = this.watch;
+			if (former != null && !former.isOver() && former.seenAt() > next.seenAt()) {
+				latest = former;
+				former = next;
+			}
+			this.watch = latest;
+		}
+		if (former != null) {
+			former.close();
+		}
+		return latest;
 	}
 
 	/** Sets the timer of the next renewal, unless it is set already. */
@@ -61,12 +83,17 @@ final class QueueWait {
 	/** Ends the wait: the claim was granted or has ended. */
 	void stop() {
 		Runnable planned;
+		KeyWatch present;
 		synchronized (this) {
 			this.over = true;
+			present = this.watch;
+			this.watch = null;
 			planned = this.renewal;
 			this.renewal = null;
 		}
-		swap(null);
+		if (present != null) {
+			present.close();
+		}
 		if (planned != null) {
 			planned.run();
 		}
@@ -79,17 +106,6 @@ final class QueueWait {
 		}
 		if (late) {
 			stop();
-		}
-	}
-
-	private void swap(@Nullable KeyWatch next) {
-		KeyWatch former;
-		synchronized (this) {
-			former = this.watch;
-			this.watch = next;
-		}
-		if (former != null) {
-			former.close();
 		}
 	}
 

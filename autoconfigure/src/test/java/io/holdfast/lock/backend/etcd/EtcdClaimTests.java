@@ -326,6 +326,24 @@ class EtcdClaimTests extends LateEtcdBackend {
 		assertThat(result).isInstanceOf(AcquireResult.Indeterminate.class);
 	}
 
+	@Test
+	void lateAnswerLeavesTheWatchOfALaterAttemptAlone() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim before = claim(LOCK);
+		refused(this.other, before);
+		Claim waiting = claim(LOCK);
+		this.client.delayNextAnswerToAnAttempt();
+		CompletableFuture<AcquireResult> late = this.backend.tryAcquire(waiting).toCompletableFuture();
+		Awaitility.await().atMost(BOUND).until(() -> keys("locks/").size() == 3);
+		answer(this.other.abandon(before));
+		CompletionStage<?> signal = refused(this.backend, waiting);
+		assertThat(this.client.carryOut()).isEqualTo(1);
+		answer(late);
+		released(this.other, holder);
+		awaitSignal(signal);
+		released(this.backend, granted(this.backend, waiting));
+	}
+
 	private void assertHeld(Grant grant) throws Exception {
 		assertThat(keys("locks/")).hasSize(1);
 		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Renewed.class);
