@@ -7,13 +7,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanExpressionException;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodClassKey;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
@@ -34,6 +37,11 @@ import io.holdfast.lock.WhenNotAcquired;
 final class LockMethodSpecs {
 
 	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+
+	/**
+	 * A template of the container that contains a variable, which only a key can have.
+	 */
+	private static final Pattern TEMPLATE_WITH_VARIABLE = Pattern.compile("#\\{[^}]*#(?!(?:root|this)\\b)\\w");
 
 	private final Map<MethodClassKey, LockMethodSpec> specs = new ConcurrentHashMap<>();
 
@@ -210,9 +218,15 @@ final class LockMethodSpecs {
 	 * placeholders in the text.
 	 */
 	private String resolve(Method method, String attribute, String text) {
+		if (TEMPLATE_WITH_VARIABLE.matcher(text).find()) {
+			throw atStartup(method, attribute, text, null);
+		}
 		String resolved;
 		try {
 			resolved = this.placeholders.resolveStringValue(text);
+		}
+		catch (BeanExpressionException ex) {
+			throw atStartup(method, attribute, text, ex);
 		}
 		catch (IllegalArgumentException ex) {
 			throw unresolved(method, attribute, text, ex);
@@ -221,6 +235,15 @@ final class LockMethodSpecs {
 			throw unresolved(method, attribute, text, null);
 		}
 		return (resolved != null) ? resolved : "";
+	}
+
+	private static LockConfigurationException atStartup(Method method, String attribute, String text,
+			@Nullable BeanExpressionException cause) {
+		return problem(method,
+				"its %s is \"%s\", whose #{...} is evaluated once, at startup, where the arguments of a call are unknown%s. Refer to an argument in 'key', without the braces, as in \"'order-' + #id\""
+					.formatted(attribute, text, (cause != null)
+							? ": " + NestedExceptionUtils.getMostSpecificCause(cause).getMessage() : ""),
+				cause);
 	}
 
 	private static LockConfigurationException unresolved(Method method, String attribute, String text,

@@ -90,6 +90,20 @@ class KeyExpressionTests {
 	}
 
 	@Test
+	void argumentInATemplateStopsTheStart() {
+		for (Class<?> type : List.of(TemplateKey.class, PropertyTemplateKey.class, OpenTemplateKey.class,
+				TemplateName.class)) {
+			this.runner.withBean(type)
+				.run((context) -> assertThat(context).getFailure()
+					.hasStackTraceContaining("LockConfigurationException: @DistributedLock on "
+							+ MethodText.of(type.getMethod("call", String.class)) + ": its ")
+					.hasStackTraceContaining(
+							"whose #{...} is evaluated once, at startup, where the arguments of a call"));
+		}
+		with(StartupTemplateKey.class, this.runner, (bean) -> assertThat(bean.call("7")).isEqualTo("k:acme-7"));
+	}
+
+	@Test
 	void typeIsFoundWhateverTheContextClassLoaderOfTheThread() {
 		with(TypeKeys.class, this.runner, (bean) -> {
 			Thread current = Thread.currentThread();
@@ -230,6 +244,51 @@ class KeyExpressionTests {
 
 		@DistributedLock(name = "stock", key = "#id + '-${app.region:eu}'")
 		public String call(long id) {
+			return held();
+		}
+
+	}
+
+	static class TemplateKey {
+
+		@DistributedLock(name = "k", key = "'order-#{#id}'")
+		public String call(String id) {
+			return held();
+		}
+
+	}
+
+	static class PropertyTemplateKey {
+
+		@DistributedLock(name = "k", key = "#{id}")
+		public String call(String id) {
+			return held();
+		}
+
+	}
+
+	static class OpenTemplateKey {
+
+		@DistributedLock(name = "k", key = "#{'x")
+		public String call(String id) {
+			return held();
+		}
+
+	}
+
+	static class TemplateName {
+
+		@DistributedLock(name = "order-#{#id}", key = "#id")
+		public String call(String id) {
+			return held();
+		}
+
+	}
+
+	static class StartupTemplateKey {
+
+		@DistributedLock(name = "k", key = "'#{tenants.current()}-' + #id")
+		public String call(String id) {
 			return held();
 		}
 
