@@ -189,7 +189,7 @@ public final class TransactionFence implements Fence {
 		boolean fenced = passWithAll(SINCE_BEGIN);
 		if (requiredBy != null && holds().isEmpty()) {
 			throw new LockConfigurationException(
-					"%s: it has 'fenced = true', but the thread that runs it ('%s') holds no lock. Advice between the lock and the method moved the call to another thread. Make that advice precede the lock, with an order below Ordered.LOWEST_PRECEDENCE - 100, or remove it."
+					"%s: it has 'fenced = true', but the thread that runs it ('%s') holds no lock. Advice between the lock and the method moved the call to another thread, or LockOperations is a mock. Make that advice precede the lock, with an order below Ordered.LOWEST_PRECEDENCE - 100, or remove it. In a test, remove the mock and set 'distributed-lock.backend=local'."
 						.formatted(requiredBy, Thread.currentThread().getName()));
 		}
 		if (requiredBy != null && !fenced) {

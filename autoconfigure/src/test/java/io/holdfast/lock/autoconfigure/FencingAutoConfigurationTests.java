@@ -135,7 +135,8 @@ class FencingAutoConfigurationTests {
 				.isThrownBy(() -> context.getBean(Shop.class).fenced(() -> {
 					throw new AssertionError("the body ran");
 				}))
-				.withMessageContainingAll("Shop.fenced", "the thread that runs it ('bulkhead')", "holds no lock");
+				.withMessageContainingAll("Shop.fenced", "the thread that runs it ('bulkhead')", "holds no lock",
+						"or LockOperations is a mock");
 			assertThat(fences(context)).isZero();
 		});
 	}
