@@ -245,7 +245,7 @@ public final class TransactionFence implements Fence {
 		try {
 			// with the connection of another data source, each statement would commit
 			return (resource instanceof ConnectionHolder holder && !FinishedTransaction.isOfOuter(holder)
-					&& !holder.getConnection().getAutoCommit()) ? holder : null;
+					&& holder.getConnectionHandle() != null && !holder.getConnection().getAutoCommit()) ? holder : null;
 		}
 		catch (SQLException ex) {
 			return null;

@@ -11,6 +11,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -73,15 +75,41 @@ final class TransactionSnapshot {
 			// an outer transaction may have an explicit level, so it shows no default
 			return ask(holder);
 		}
-		return explicit ? null : this.defaults.computeIfAbsent(dataSource, (key) -> ask(holder));
+		return explicit ? null : defaultLevel(dataSource, holder);
 	}
 
-	private static int ask(ConnectionHolder holder) {
+	private @Nullable Integer defaultLevel(Object dataSource, ConnectionHolder holder) {
+		Integer known = this.defaults.get(dataSource);
+		if (known == null) {
+			known = ask(holder);
+			if (known != null) {
+				this.defaults.put(dataSource, known);
+			}
+		}
+		return known;
+	}
+
+	/**
+	 * Returns {@code null} if nothing can be read with the connection before the lock
+	 * either: because Spring has returned it while the transaction was suspended, or
+	 * because the database has ended its transaction.
+	 */
+	private static @Nullable Integer ask(ConnectionHolder holder) {
+		if (holder.getConnectionHandle() == null) {
+			return null;
+		}
+		Connection connection = holder.getConnection();
 		try {
-			return holder.getConnection().getTransactionIsolation();
+			return connection.getTransactionIsolation();
 		}
 		catch (SQLException ex) {
-			throw new IllegalStateException("The isolation level of the current transaction cannot be read", ex);
+			if (Failures.isOfEndedTransaction(ex, connection)) {
+				return null;
+			}
+			throw new LockConfigurationException(
+					"The isolation level of a transaction of the caller cannot be read (%s), so it may read from a snapshot that is older than the lock. Acquire the lock before the transaction starts."
+						.formatted(Failures.rootMessage(ex)),
+					ex);
 		}
 	}
 

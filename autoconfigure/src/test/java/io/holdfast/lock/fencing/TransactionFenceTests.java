@@ -296,6 +296,22 @@ class TransactionFenceTests {
 		assertThat(tokens()).isEmpty();
 	}
 
+	/** Spring returns that connection while the transaction is suspended. */
+	@Test
+	void connectionThatWasReturnedDuringASuspensionIsNotFenced() {
+		TransactionTemplate other = transactions(database("another"));
+		TransactionTemplate inner = new TransactionTemplate(other.getTransactionManager());
+		inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		other.executeWithoutResult((status) -> {
+			this.jdbc.queryForList("SELECT 1 FROM fence");
+			inner.executeWithoutResult((suspending) -> {
+			});
+			hold(10, "a");
+			this.fence.beforeBody(null);
+		});
+		assertThat(tokens()).isEmpty();
+	}
+
 	@Test
 	void holdOfNoThreadPassesOnRequest() {
 		TestHold hold = TestHold.of("42", 10, "a");
