@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -45,9 +44,6 @@ import io.holdfast.lock.support.Resources;
 public final class JdbcFencingGuard implements FencingGuard {
 
 	private static final String SCHEMA = "schema.sql";
-
-	/** SQL states of an aborted transaction in PostgreSQL, and of a lost connection. */
-	private static final Set<String> ENDED = Set.of("25P02", "08000", "08003", "08006", "08S01");
 
 	private final JdbcOperations jdbc;
 
@@ -174,7 +170,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 			return true;
 		}
 		catch (DataAccessException ex) {
-			if (Failures.hasSqlState(ex, ENDED)) {
+			if (Failures.isOfEndedTransaction(ex, connection)) {
 				return false;
 			}
 			throw ex;

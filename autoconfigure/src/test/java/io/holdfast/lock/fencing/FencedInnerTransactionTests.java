@@ -5,6 +5,9 @@ import java.util.concurrent.CompletableFuture;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,16 +36,27 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class FencedInnerTransactionTests {
 
-	/** The databases, and what ends a transaction on the server. */
+	/**
+	 * The databases, and what ends a transaction on the server. A pool closes a
+	 * connection that is lost. An operator or a timeout of the server ends a session
+	 * without the knowledge of its client.
+	 */
 	enum End {
 
 		POSTGRESQL_FAILURE("SELECT 1 / 0"), POSTGRESQL_LOSS("SELECT pg_terminate_backend(pg_backend_pid())"),
-		MARIADB_DEADLOCK("ROLLBACK"), MARIADB_LOSS("KILL CONNECTION_ID()");
+		POSTGRESQL_POOLED_LOSS(POSTGRESQL_LOSS.statement),
+		POSTGRESQL_UNNOTICED_LOSS("SELECT pg_terminate_backend(%s, 10000)"), MARIADB_DEADLOCK("ROLLBACK"),
+		MARIADB_LOSS("KILL CONNECTION_ID()"), MARIADB_POOLED_LOSS(MARIADB_LOSS.statement),
+		MARIADB_UNNOTICED_LOSS("KILL %s");
 
 		private final String statement;
 
 		End(String statement) {
 			this.statement = statement;
+		}
+
+		boolean isOf(String part) {
+			return name().contains(part);
 		}
 
 	}
@@ -53,6 +67,8 @@ class FencedInnerTransactionTests {
 	@AutoClose
 	private static final MariaDbServer mariaDb = MariaDbServer.started();
 
+	private HikariDataSource pool;
+
 	private JdbcTemplate jdbc;
 
 	private TransactionFence fence;
@@ -61,12 +77,22 @@ class FencedInnerTransactionTests {
 
 	private TransactionTemplate inner;
 
+	@AfterEach
+	void close() {
+		if (this.pool != null) {
+			this.pool.close();
+		}
+	}
+
 	private void open(End end) {
-		DataSource dataSource = switch (end) {
-			case POSTGRESQL_FAILURE, POSTGRESQL_LOSS -> new DriverManagerDataSource(postgres.jdbcUrl());
-			case MARIADB_DEADLOCK, MARIADB_LOSS ->
-				new DriverManagerDataSource(mariaDb.jdbcUrl(), MariaDbServer.USERNAME, MariaDbServer.PASSWORD);
-		};
+		DataSource dataSource = end.isOf("POSTGRESQL") ? new DriverManagerDataSource(postgres.jdbcUrl())
+				: new DriverManagerDataSource(mariaDb.jdbcUrl(), MariaDbServer.USERNAME, MariaDbServer.PASSWORD);
+		if (end.isOf("POOLED")) {
+			HikariConfig config = new HikariConfig();
+			config.setDataSource(dataSource);
+			this.pool = new HikariDataSource(config);
+			dataSource = this.pool;
+		}
 		new ResourceDatabasePopulator(
 				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
 			.execute(dataSource);
@@ -112,6 +138,12 @@ class FencedInnerTransactionTests {
 	}
 
 	private void endOnServer(End end) {
+		if (end.isOf("UNNOTICED")) {
+			String session = this.jdbc.queryForObject(
+					end.isOf("POSTGRESQL") ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()", String.class);
+			CompletableFuture.runAsync(() -> this.jdbc.execute(end.statement.formatted(session))).join();
+			return;
+		}
 		try {
 			this.jdbc.execute(end.statement);
 		}
