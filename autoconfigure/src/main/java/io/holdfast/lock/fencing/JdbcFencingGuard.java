@@ -154,19 +154,19 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	/**
-	 * Returns whether a suspended transaction still keeps the row of a hold with which it
+	 * Returns whether a suspended transaction still keeps the rows of holds with which it
 	 * has passed. If it can, it passes again.
-	 * @param hold the hold
+	 * @param holds the holds
 	 * @param connection the connection of the transaction
 	 * @throws StaleFencingTokenException if a newer holder has passed meanwhile
 	 * @throws DataAccessException if the database does not tell
 	 */
-	boolean isKept(LockHandle hold, Connection connection) {
+	boolean isKept(List<LockHandle> holds, Connection connection) {
 		DataSource bound = new SingleConnectionDataSource(connection, true);
 		// a template would register another resource with the current transaction
 		TransactionSynchronizationManager.bindResource(bound, new ConnectionHolder(connection));
 		try {
-			new JdbcFencingGuard(new JdbcTemplate(bound), this).advance(hold);
+			new JdbcFencingGuard(new JdbcTemplate(bound), this).advance(holds);
 			return true;
 		}
 		catch (DataAccessException ex) {

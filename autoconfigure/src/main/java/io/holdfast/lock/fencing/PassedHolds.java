@@ -1,14 +1,16 @@
 package io.holdfast.lock.fencing;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -26,7 +28,7 @@ import io.holdfast.lock.support.FinishedTransaction;
  */
 final class PassedHolds {
 
-	private static final ThreadLocal<Map<Passed, ConnectionHolder>> CURRENT = ThreadLocal.withInitial(HashMap::new);
+	private static final ThreadLocal<Map<Passed, Pass>> CURRENT = ThreadLocal.withInitial(HashMap::new);
 
 	private PassedHolds() {
 	}
@@ -39,27 +41,76 @@ final class PassedHolds {
 	 * Returns the holds that have not passed yet, one for each lease. The row of a
 	 * transaction that is over is free, although its callbacks still run.
 	 * @param holds the holds
-	 * @param kept whether the transaction of a connection still keeps the row of a hold
+	 * @param connection the resource of the current transaction's connection
+	 * @param kept asked once for all holds with the same earlier pass
 	 */
-	static List<LockHandle> notAmong(List<LockHandle> holds, BiPredicate<LockHandle, ConnectionHolder> kept) {
-		Set<Passed> seen = new HashSet<>();
-		return holds.stream().filter((hold) -> seen.add(Passed.of(hold)) && !hasPassed(hold, kept)).toList();
+	static List<LockHandle> notAmong(List<LockHandle> holds, ConnectionHolder connection, Kept kept) {
+		Map<Passed, LockHandle> left = new LinkedHashMap<>();
+		holds.forEach((hold) -> left.putIfAbsent(Passed.of(hold), hold));
+		Map<Earlier, List<LockHandle>> passed = new LinkedHashMap<>();
+		left.forEach((own, hold) -> {
+			Earlier earlier = earlier(own, connection);
+			if (earlier != null) {
+				passed.computeIfAbsent(earlier, (key) -> new ArrayList<>()).add(hold);
+			}
+		});
+		passed.forEach((earlier, among) -> {
+			if (kept.test(among, earlier)) {
+				if (!earlier.sameHold()) {
+					add(among, earlier.connection());
+				}
+				among.forEach((hold) -> left.remove(Passed.of(hold)));
+			}
+		});
+		return List.copyOf(left.values());
 	}
 
-	private static boolean hasPassed(LockHandle hold, BiPredicate<LockHandle, ConnectionHolder> kept) {
-		ConnectionHolder connection = CURRENT.get().get(Passed.of(hold));
-		return connection != null && !FinishedTransaction.isOver(connection) && kept.test(hold, connection);
+	private static @Nullable Earlier earlier(Passed own, ConnectionHolder connection) {
+		Map<Passed, Pass> all = CURRENT.get();
+		Pass same = all.get(own);
+		if (same != null && same.isOpen()) {
+			return same.as(true);
+		}
+		return all.entrySet()
+			.stream()
+			.filter((other) -> other.getKey().isOfSameLock(own))
+			.map(Map.Entry::getValue)
+			.filter((other) -> other.connection != connection && other.isOpen())
+			.map((other) -> other.as(false))
+			.findFirst()
+			.orElse(null);
 	}
 
 	/**
 	 * Records that the current transaction has passed with these holds.
 	 * @param holds the holds
-	 * @param connection the resource of its connection
+	 * @param connection the resource of the connection with which they have passed
 	 */
 	static void add(List<LockHandle> holds, ConnectionHolder connection) {
 		Set<Passed> passed = holds.stream().map(Passed::of).collect(Collectors.toSet());
-		passed.forEach((hold) -> CURRENT.get().put(hold, connection));
-		TransactionSynchronizationManager.registerSynchronization(new ForgetWhenUndone(passed, connection));
+		Pass pass = new Pass(passed, connection);
+		passed.forEach((hold) -> CURRENT.get().put(hold, pass));
+		TransactionSynchronizationManager.registerSynchronization(pass);
+	}
+
+	/**
+	 * Tests whether a transaction still keeps the rows of some holds.
+	 */
+	interface Kept {
+
+		boolean test(List<LockHandle> holds, Earlier earlier);
+
+	}
+
+	/**
+	 * An earlier pass through the fences of the same locks.
+	 *
+	 * @param connection the resource of its connection
+	 * @param sameHold whether the same holds have passed; otherwise those of an outer
+	 * transaction, which is suspended and still keeps their rows
+	 */
+	record Earlier(ConnectionHolder connection, boolean sameHold) {
+
 	}
 
 	/**
@@ -75,14 +126,18 @@ final class PassedHolds {
 			return new Passed(hold.backend(), hold.lock(), hold.fencingToken());
 		}
 
+		boolean isOfSameLock(Passed other) {
+			return this.lock.equals(other.lock) && this.backend.equals(other.backend);
+		}
+
 	}
 
 	/**
-	 * Removes the holds with which a transaction has passed when its row is free again:
-	 * after its commit, before any other callback can begin a transaction, or by a
-	 * rollback, also to an earlier savepoint.
+	 * One pass. It ends when its transaction frees the rows: after its commit, before any
+	 * other callback can begin a transaction, or by a rollback, also to an earlier
+	 * savepoint.
 	 */
-	private static final class ForgetWhenUndone implements TransactionSynchronization {
+	private static final class Pass implements TransactionSynchronization {
 
 		private final Set<Passed> passed;
 
@@ -90,9 +145,17 @@ final class PassedHolds {
 
 		private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
 
-		ForgetWhenUndone(Set<Passed> passed, ConnectionHolder connection) {
+		Pass(Set<Passed> passed, ConnectionHolder connection) {
 			this.passed = passed;
 			this.connection = connection;
+		}
+
+		boolean isOpen() {
+			return !FinishedTransaction.isOver(this.connection);
+		}
+
+		Earlier as(boolean sameHold) {
+			return new Earlier(this.connection, sameHold);
 		}
 
 		@Override
@@ -123,8 +186,8 @@ final class PassedHolds {
 		}
 
 		private void forget() {
-			Map<Passed, ConnectionHolder> all = CURRENT.get();
-			this.passed.forEach((hold) -> all.remove(hold, this.connection));
+			Map<Passed, Pass> all = CURRENT.get();
+			this.passed.forEach((hold) -> all.remove(hold, this));
 			if (all.isEmpty()) {
 				CURRENT.remove();
 			}

@@ -4,7 +4,6 @@ import java.lang.reflect.Method;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.function.BiFunction;
-import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -42,15 +41,16 @@ import io.holdfast.lock.support.TransactionAwareDataSources;
  * <p>
  * An inner transaction does not pass the fence again for a hold with which an outer
  * transaction of this thread has passed. It would wait for the row that the outer
- * transaction keeps. As long as that row is kept, no other holder can pass. It is kept
- * until the commit, so a transaction that begins in a callback after it passes again. So
- * does an inner one if the database has ended the outer one. A transaction of another
- * manager does not pass with the connection of the outer one. Thread-safe.
+ * transaction keeps. As long as that row is kept, no other holder can pass. A later hold
+ * of the same lock passes with the connection of the outer one. The row is kept until the
+ * commit, so a transaction that begins in a callback after it passes again. So does an
+ * inner one if the database has ended the outer one. A transaction of another manager
+ * does not pass with the connection of the outer one. Thread-safe.
  */
 public final class TransactionFence implements Fence {
 
 	/** An outer transaction is suspended, so it keeps what it had at the begin. */
-	private static final BiPredicate<LockHandle, ConnectionHolder> SINCE_BEGIN = (hold, outer) -> true;
+	private static final Predicate<ConnectionHolder> SINCE_BEGIN = (outer) -> true;
 
 	private final JdbcFencingGuard guard;
 
@@ -176,7 +176,7 @@ public final class TransactionFence implements Fence {
 	 */
 	void afterBegin() {
 		try {
-			passWithAll(this::isKept);
+			passWithAll((outer) -> false);
 		}
 		catch (RuntimeException ex) {
 			// registered with the transaction, which can no longer commit
@@ -218,13 +218,13 @@ public final class TransactionFence implements Fence {
 					"Lock '%s': no transaction of the fenced data source is active. Call this in the transaction that writes, before its first read."
 						.formatted(hold.lock()));
 		}
-		pass(hold.parts(), connection, (part, passed) -> passed == connection || isKept(part, passed));
+		pass(hold.parts(), connection, (passed) -> passed == connection);
 	}
 
-	private boolean passWithAll(BiPredicate<LockHandle, ConnectionHolder> kept) {
+	private boolean passWithAll(Predicate<ConnectionHolder> trusted) {
 		ConnectionHolder connection = fencedConnection();
 		if (connection != null) {
-			pass(holds(), connection, kept);
+			pass(holds(), connection, trusted);
 		}
 		return connection != null;
 	}
@@ -252,10 +252,15 @@ public final class TransactionFence implements Fence {
 		}
 	}
 
-	private void pass(List<LockHandle> holds, ConnectionHolder connection,
-			BiPredicate<LockHandle, ConnectionHolder> kept) {
+	/**
+	 * Passes with all holds that have not passed.
+	 * @param trusted whether the transaction of a connection keeps the rows of the holds
+	 * with which it has passed; otherwise it is asked
+	 */
+	private void pass(List<LockHandle> holds, ConnectionHolder connection, Predicate<ConnectionHolder> trusted) {
 		try {
-			List<LockHandle> ahead = PassedHolds.notAmong(holds, kept);
+			List<LockHandle> ahead = PassedHolds.notAmong(holds, connection, (passed,
+					earlier) -> (earlier.sameHold() && trusted.test(earlier.connection())) || isKept(passed, earlier));
 			if (!ahead.isEmpty()) {
 				this.guard.advance(ahead);
 				PassedHolds.add(ahead, connection);
@@ -271,11 +276,11 @@ public final class TransactionFence implements Fence {
 	}
 
 	/**
-	 * Whether an outer transaction still keeps the row. The database may have ended it
+	 * Whether an outer transaction still keeps the rows. The database may have ended it
 	 * after a failed statement or a deadlock, and the caller may have gone on.
 	 */
-	private boolean isKept(LockHandle hold, ConnectionHolder outer) {
-		return this.guard.isKept(hold, outer.getConnection());
+	private boolean isKept(List<LockHandle> passed, PassedHolds.Earlier earlier) {
+		return this.guard.isKept(passed, earlier.connection().getConnection());
 	}
 
 }

@@ -162,6 +162,55 @@ class TransactionFenceTests {
 		assertThat(tokens()).containsExactlyInAnyOrder(10L, 1L);
 	}
 
+	/** The second hold is that of a lock that was released before the outer commit. */
+	@Test
+	void laterHoldPassesInsideTheTransactionOfTheEarlierOne() {
+		this.transaction.executeWithoutResult((outer) -> {
+			hold(10, "a");
+			this.fence.beforeBody("Orders.place()");
+			hold(20, "b");
+			inner("first");
+			inner("second");
+			hold(10, "a");
+			assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> inner("stale"));
+			this.unbind.run();
+		});
+		assertThat(this.jdbc.queryForList("SELECT owner FROM fence", String.class)).containsExactlyInAnyOrder("b",
+				"first", "second");
+	}
+
+	private void inner(String work) {
+		with(TransactionDefinition.PROPAGATION_REQUIRES_NEW).executeWithoutResult((inner) -> {
+			this.fence.beforeBody("Orders.place()");
+			this.jdbc.update("INSERT INTO fence VALUES (?, 'work', 1, ?)", work, work);
+		});
+	}
+
+	@Test
+	void rowsOfSeveralHoldsAreCheckedTogether() {
+		List<String> statements = new ArrayList<>();
+		DataSource observed = new ObservedStatements(this.dataSource, statements::add);
+		TransactionFence own = new TransactionFence(
+				new JdbcFencingGuard(observed, "fence", (hold) -> hold.lock().toString()), observed, Object::toString,
+				(method, type) -> null, (hold) -> true, this.refusals::add);
+		DataSourceTransactionManager manager = new DataSourceTransactionManager(observed);
+		manager.addListener(new FenceListener(() -> own));
+		TransactionTemplate inner = new TransactionTemplate(manager);
+		inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		List<TestHold> holds = List.of(TestHold.of("42", 10, "a"), TestHold.of("43", 10, "a"),
+				TestHold.reader("44", 10, "a"));
+		List<LockContext.Binding> bindings = holds.stream().map(LockContext::bind).toList();
+		try {
+			new TransactionTemplate(manager).executeWithoutResult((outer) -> {
+				statements.clear();
+				inner.executeWithoutResult((status) -> assertThat(statements).hasSize(2));
+			});
+		}
+		finally {
+			bindings.forEach(Runnable::run);
+		}
+	}
+
 	@Test
 	void nextTransactionOfTheSameHoldPassesAgain() {
 		hold(10, "a");
