@@ -67,6 +67,17 @@ final class FenceFailure {
 	}
 
 	/**
+	 * Returns the failure of an inner transaction if it is not known whether the outer
+	 * one still keeps the row.
+	 */
+	static DataAccessException inDoubt(FenceEntry entry, DataAccessException failure) {
+		return new CannotAcquireLockException(
+				"%s: a statement of the outer transaction has failed after a savepoint, and the database does not tell whether that transaction still keeps the fence row of this lock. This transaction must not write and is rolled back. Roll back to the savepoint first: let the exception leave the method with the nested transaction, or begin no other transaction after it."
+					.formatted(entry),
+				failure);
+	}
+
+	/**
 	 * Returns whether the database rejects a transaction because its snapshot is older
 	 * than the rows that it accesses. That does not identify the newer holder: it also
 	 * happens to a holder that has waited for its predecessor.

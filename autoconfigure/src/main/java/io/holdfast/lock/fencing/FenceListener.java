@@ -50,6 +50,18 @@ final class FenceListener implements TransactionExecutionListener {
 		}
 	}
 
+	@Override
+	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+		if (transaction.isNested()) {
+			PassedHolds.savepointEnded();
+		}
+	}
+
+	@Override
+	public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
+		afterCommit(transaction, rollbackFailure);
+	}
+
 	private @Nullable TransactionFence present() {
 		return LockContext.handles().isEmpty() ? null : this.fence.get();
 	}

@@ -158,10 +158,11 @@ public final class JdbcFencingGuard implements FencingGuard {
 	 * has passed. If it can, it passes again.
 	 * @param holds the holds
 	 * @param connection the connection of the transaction
+	 * @param beforeSavepoint whether it may have passed before its latest savepoint
 	 * @throws StaleFencingTokenException if a newer holder has passed meanwhile
 	 * @throws DataAccessException if the database does not tell
 	 */
-	boolean isKept(List<LockHandle> holds, Connection connection) {
+	boolean isKept(List<LockHandle> holds, Connection connection, boolean beforeSavepoint) {
 		DataSource bound = new SingleConnectionDataSource(connection, true);
 		// a template would register another resource with the current transaction
 		TransactionSynchronizationManager.bindResource(bound, new ConnectionHolder(connection));
@@ -170,6 +171,9 @@ public final class JdbcFencingGuard implements FencingGuard {
 			return true;
 		}
 		catch (DataAccessException ex) {
+			if (beforeSavepoint && Failures.isOfAbortedTransaction(ex)) {
+				throw FenceFailure.inDoubt(entries(holds).toList().get(0), ex);
+			}
 			if (Failures.isOfEndedTransaction(ex, connection)) {
 				return false;
 			}

@@ -1,9 +1,9 @@
 package io.holdfast.lock.fencing;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
+import java.util.Deque;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -93,6 +93,18 @@ final class PassedHolds {
 		TransactionSynchronizationManager.registerSynchronization(pass);
 	}
 
+	/** Called when a nested transaction has ended, and with it its savepoint. */
+	static void savepointEnded() {
+		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+			return;
+		}
+		TransactionSynchronizationManager.getSynchronizations().forEach((callback) -> {
+			if (callback instanceof Pass pass) {
+				pass.laterSavepoints.pollLast();
+			}
+		});
+	}
+
 	/**
 	 * Tests whether a transaction still keeps the rows of some holds.
 	 */
@@ -108,8 +120,9 @@ final class PassedHolds {
 	 * @param connection the resource of its connection
 	 * @param sameHold whether the same holds have passed; otherwise those of an outer
 	 * transaction, which is suspended and still keeps their rows
+	 * @param beforeSavepoint whether it may be older than a savepoint of its transaction
 	 */
-	record Earlier(ConnectionHolder connection, boolean sameHold) {
+	record Earlier(ConnectionHolder connection, boolean sameHold, boolean beforeSavepoint) {
 
 	}
 
@@ -143,7 +156,8 @@ final class PassedHolds {
 
 		private final ConnectionHolder connection;
 
-		private final Set<Object> laterSavepoints = Collections.newSetFromMap(new IdentityHashMap<>());
+		/** The savepoints since then, as far as their end is not known. */
+		private final Deque<Object> laterSavepoints = new ArrayDeque<>();
 
 		Pass(Set<Passed> passed, ConnectionHolder connection) {
 			this.passed = passed;
@@ -155,7 +169,7 @@ final class PassedHolds {
 		}
 
 		Earlier as(boolean sameHold) {
-			return new Earlier(this.connection, sameHold);
+			return new Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty());
 		}
 
 		@Override
@@ -170,12 +184,12 @@ final class PassedHolds {
 
 		@Override
 		public void savepoint(Object savepoint) {
-			this.laterSavepoints.add(savepoint);
+			this.laterSavepoints.addLast(savepoint);
 		}
 
 		@Override
 		public void savepointRollback(Object savepoint) {
-			if (!this.laterSavepoints.contains(savepoint)) {
+			if (this.laterSavepoints.stream().noneMatch((later) -> later == savepoint)) {
 				forget();
 			}
 		}

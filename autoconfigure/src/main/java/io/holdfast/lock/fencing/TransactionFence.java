@@ -280,7 +280,7 @@ public final class TransactionFence implements Fence {
 	 * after a failed statement or a deadlock, and the caller may have gone on.
 	 */
 	private boolean isKept(List<LockHandle> passed, PassedHolds.Earlier earlier) {
-		return this.guard.isKept(passed, earlier.connection().getConnection());
+		return this.guard.isKept(passed, earlier.connection().getConnection(), earlier.beforeSavepoint());
 	}
 
 }

@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -67,6 +68,9 @@ class FencedInnerTransactionTests {
 	@AutoClose
 	private static final MariaDbServer mariaDb = MariaDbServer.started();
 
+	/** Ends a wait that would never end. */
+	private static final String LOCK_TIMEOUT = "&options=-c%20lock_timeout=10s";
+
 	private HikariDataSource pool;
 
 	private JdbcTemplate jdbc;
@@ -85,7 +89,7 @@ class FencedInnerTransactionTests {
 	}
 
 	private void open(End end) {
-		DataSource dataSource = end.isOf("POSTGRESQL") ? new DriverManagerDataSource(postgres.jdbcUrl())
+		DataSource dataSource = end.isOf("POSTGRESQL") ? new DriverManagerDataSource(postgres.jdbcUrl() + LOCK_TIMEOUT)
 				: new DriverManagerDataSource(mariaDb.jdbcUrl(), MariaDbServer.USERNAME, MariaDbServer.PASSWORD);
 		if (end.isOf("POOLED")) {
 			HikariConfig config = new HikariConfig();
@@ -195,6 +199,35 @@ class FencedInnerTransactionTests {
 		});
 		assertThat(exists("new")).isTrue();
 		assertThat(exists("old")).isFalse();
+	}
+
+	/**
+	 * The failed statement has undone what came after the savepoint, but the row from
+	 * before is still locked. Waiting for it would never end.
+	 */
+	@Test
+	void innerTransactionIsRefusedIfASavepointMayKeepTheRow() {
+		open(End.POSTGRESQL_FAILURE);
+		TransactionTemplate nested = new TransactionTemplate(this.outer.getTransactionManager());
+		nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+		holding(10, "a", () -> this.outer.executeWithoutResult((status) -> {
+			status.setRollbackOnly();
+			nested.executeWithoutResult((savepoint) -> {
+				savepoint.setRollbackOnly();
+				endOnServer(End.POSTGRESQL_FAILURE);
+				assertThatExceptionOfType(DataAccessException.class)
+					.isThrownBy(() -> this.inner.executeWithoutResult((failure) -> write("failure")))
+					.withMessageContainingAll("Lock 'stock:42'", "savepoint");
+			});
+			this.inner.executeWithoutResult((failure) -> write("after the savepoint"));
+			nested.executeWithoutResult((savepoint) -> {
+			});
+			endOnServer(End.POSTGRESQL_FAILURE);
+			this.inner.executeWithoutResult((failure) -> write("another"));
+		}));
+		assertThat(exists("failure")).isFalse();
+		assertThat(exists("after the savepoint")).isTrue();
+		assertThat(exists("another")).isTrue();
 	}
 
 	@ParameterizedTest
