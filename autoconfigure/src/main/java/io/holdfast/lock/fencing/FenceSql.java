@@ -73,7 +73,15 @@ enum FenceSql {
 	},
 
 	/** Works with every database: one statement for each fence that exists. */
-	ANY("", "FOR UPDATE") {
+	ANY("", "") {
+
+		/** Locks the rows first, because not every database knows FOR UPDATE. */
+		@Override
+		List<RecordedHolder> kept(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
+			jdbc.update("UPDATE " + table + " SET token = token WHERE lock_id IN (" + placeholders(entries) + ")",
+					ids(entries));
+			return super.kept(jdbc, table, entries);
+		}
 
 		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
@@ -145,10 +153,16 @@ enum FenceSql {
 	 * @return the holders of those that exist
 	 */
 	List<RecordedHolder> kept(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
-		String ids = String.join(", ", Collections.nCopies(entries.size(), "?"));
-		return jdbc.query(
-				"SELECT lock_id, token, owner FROM " + table + " WHERE lock_id IN (" + ids + ") " + this.sharedRow,
-				(row, number) -> RecordedHolder.of(row), entries.stream().map(FenceEntry::id).toArray());
+		return jdbc.query("SELECT lock_id, token, owner FROM " + table + " WHERE lock_id IN (" + placeholders(entries)
+				+ ") " + this.sharedRow, (row, number) -> RecordedHolder.of(row), ids(entries));
+	}
+
+	private static String placeholders(List<FenceEntry> entries) {
+		return String.join(", ", Collections.nCopies(entries.size(), "?"));
+	}
+
+	private static Object[] ids(List<FenceEntry> entries) {
+		return entries.stream().map(FenceEntry::id).toArray();
 	}
 
 	String statement(String table, List<FenceEntry> entries) {

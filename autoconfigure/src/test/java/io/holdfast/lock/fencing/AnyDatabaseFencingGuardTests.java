@@ -1,5 +1,7 @@
 package io.holdfast.lock.fencing;
 
+import java.sql.SQLSyntaxErrorException;
+
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.AutoClose;
@@ -10,6 +12,7 @@ import io.holdfast.lock.test.server.MariaDbServer;
 
 /**
  * Tests the statements for any other database, on MariaDB at the usual isolation level.
+ * Like SQL Server, the database does not know the clause FOR UPDATE.
  */
 class AnyDatabaseFencingGuardTests extends JdbcFencingGuardContract {
 
@@ -18,8 +21,14 @@ class AnyDatabaseFencingGuardTests extends JdbcFencingGuardContract {
 
 	@Override
 	DataSource dataSource() {
-		return new DriverManagerDataSource(server.jdbcUrl() + "?sessionVariables=tx_isolation='READ-COMMITTED'",
-				MariaDbServer.USERNAME, MariaDbServer.PASSWORD);
+		return new ObservedStatements(
+				new DriverManagerDataSource(server.jdbcUrl() + "?sessionVariables=tx_isolation='READ-COMMITTED'",
+						MariaDbServer.USERNAME, MariaDbServer.PASSWORD),
+				(sql) -> {
+					if (sql.contains("FOR UPDATE")) {
+						throw new SQLSyntaxErrorException("Incorrect syntax near the keyword 'FOR'", "42000");
+					}
+				});
 	}
 
 	@Override
