@@ -12,7 +12,6 @@ import java.util.function.Function;
 import io.micrometer.common.KeyValue;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -53,7 +52,7 @@ final class LockMeters {
 
 	private final DistributionSummary holdLeaseRatio;
 
-	private final List<Gauge> gauges = new ArrayList<>();
+	private final List<SharedGauge.Value> gauges = new ArrayList<>();
 
 	private final AtomicInteger held;
 
@@ -107,26 +106,17 @@ final class LockMeters {
 	}
 
 	private AtomicInteger gauge(LockMeterDocumentation meter) {
-		AtomicInteger value = new AtomicInteger();
-		boolean present = this.registry.find(meter.getName()).tags(this.tags).gauge() != null;
-		Gauge gauge = Gauge.builder(meter.getName(), value, AtomicInteger::get)
-			.description(meter.description())
-			.tags(this.tags)
-			.strongReference(true)
-			.register(this.registry);
-		if (!present) {
-			this.gauges.add(gauge);
-		}
-		return value;
+		SharedGauge.Value value = SharedGauge.add(this.registry, meter, this.tags);
+		this.gauges.add(value);
+		return value.current();
 	}
 
 	/**
-	 * Removes the gauges from a registry that outlives its application context. A
-	 * registry keeps the first gauge of a name, so it would never show those of the next
+	 * Removes the values of the gauges from a registry that outlives its application
 	 * context.
 	 */
 	void close() {
-		this.gauges.forEach(this.registry::remove);
+		this.gauges.forEach((value) -> value.removal().run());
 	}
 
 	private Counter counter(LockMeterDocumentation meter, KeyValue... own) {

@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.distribution.CountAtBucket;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -173,6 +174,29 @@ class MicrometerLockObserverTests {
 		}
 		assertThat(this.registry.find("distributed.lock.waiting").gauges()).isNotEmpty()
 			.allSatisfy((gauge) -> assertThat(gauge.value()).isZero());
+	}
+
+	/** As those of two application contexts that are open at the same time. */
+	@Test
+	void gaugesAreTheSumsOfAllObserversOfARegistry() {
+		this.registry.config().meterFilter(new MeterFilter() {
+
+			@Override
+			public Meter.Id map(Meter.Id id) {
+				return id.withName("renamed." + id.getName());
+			}
+
+		});
+		LockName lock = LockName.of("stock", "42");
+		MicrometerLockObserver other = new MicrometerLockObserver(this.registry);
+		this.observer.acquiring(lock, "redis");
+		other.acquiring(lock, "redis");
+		other.acquiring(lock, "redis");
+		assertThat(this.registry.get("renamed.distributed.lock.waiting").gauge().value()).isEqualTo(3);
+		this.observer.close();
+		assertThat(this.registry.get("renamed.distributed.lock.waiting").gauge().value()).isEqualTo(2);
+		other.close();
+		assertThat(this.registry.find("renamed.distributed.lock.waiting").gauge()).isNull();
 	}
 
 	@Test
