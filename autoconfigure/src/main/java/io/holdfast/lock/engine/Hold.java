@@ -35,6 +35,8 @@ final class Hold extends ClosableHold implements HeldLocks {
 
 	private volatile boolean ended;
 
+	private volatile boolean listened;
+
 	/** Whether a commit was verified, so that a later loss is harmless. */
 	private volatile boolean committed;
 
@@ -62,7 +64,7 @@ final class Hold extends ClosableHold implements HeldLocks {
 		this.binding = bound;
 		this.lease.store.binding = bound;
 		if (!this.reentrant && this.lease.request().interruptsOnLoss(this.lease.context().settings())) {
-			this.lease.onLost((event) -> bound.interruptIfAny(HeldLocks.of(this.lease)));
+			this.lease.onLost(bound, (event) -> bound.interruptIfAny(HeldLocks.of(this.lease)));
 		}
 		defer();
 		return this;
@@ -223,7 +225,8 @@ final class Hold extends ClosableHold implements HeldLocks {
 
 	@Override
 	public void onLost(Consumer<LockLostEvent> listener) {
-		this.lease.onLost((event) -> {
+		this.listened = true;
+		this.lease.onLost(this, (event) -> {
 			if (!this.ended || this.lease.hasEnded()) {
 				listener.accept(event);
 			}
@@ -263,6 +266,9 @@ final class Hold extends ClosableHold implements HeldLocks {
 			return this.lease.endHold();
 		}
 		finally {
+			if (this.listened && !this.lease.hasEnded()) {
+				this.lease.forget(this);
+			}
 			setAside().restore();
 		}
 	}

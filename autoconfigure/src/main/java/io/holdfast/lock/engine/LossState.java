@@ -1,11 +1,11 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -33,7 +33,7 @@ abstract class LossState {
 	private final AcquisitionObserver observer;
 
 	/** The listeners to notify. Guarded by this object; complete once it is lost. */
-	private List<Consumer<LockLostEvent>> listeners = List.of();
+	private List<Listener> listeners = List.of();
 
 	/** Set under the lock of this object, but any thread may read it. */
 	private volatile @Nullable LockLostEvent event;
@@ -83,19 +83,25 @@ abstract class LossState {
 		}
 		LockLostEvent lost = Objects.requireNonNull(this.event);
 		logger.warn(message(lost) + " Another owner may hold it now.");
-		List<Consumer<LockLostEvent>> notified = this.listeners;
+		List<Listener> notified = this.listeners;
 		// first: a listener may end the hold, whose outcome is then "lost"
 		this.observer.lost(lost);
-		threads.execute(() -> notified.forEach((listener) -> notify(listener, lost)));
+		threads.execute(() -> notified.forEach((listener) -> notify(listener.action(), lost)));
 	}
 
-	/** Adds a listener, and notifies it immediately if the loss is already declared. */
-	void onLost(Consumer<LockLostEvent> listener) {
+	/**
+	 * Adds a listener, and notifies it immediately if the loss is already declared.
+	 * @param owner the hold to which it belongs
+	 */
+	void onLost(Object owner, Consumer<LockLostEvent> listener) {
 		LockLostEvent lost;
 		synchronized (this) {
 			lost = this.event;
 			if (lost == null) {
-				this.listeners = with(this.listeners, listener);
+				if (this.listeners.isEmpty()) {
+					this.listeners = new ArrayList<>(1);
+				}
+				this.listeners.add(new Listener(owner, listener));
 			}
 		}
 		if (lost != null) {
@@ -103,8 +109,13 @@ abstract class LossState {
 		}
 	}
 
-	private static <T> List<T> with(List<T> list, T element) {
-		return Stream.concat(list.stream(), Stream.of(element)).toList();
+	/** Removes the listeners of a hold that has ended before others of its lease. */
+	void forget(Object owner) {
+		synchronized (this) {
+			if (this.event == null && !this.listeners.isEmpty()) {
+				this.listeners.removeIf((listener) -> listener.owner() == owner);
+			}
+		}
 	}
 
 	private static void notify(Consumer<LockLostEvent> listener, LockLostEvent lost) {
@@ -157,6 +168,16 @@ abstract class LossState {
 	private String maxHold() {
 		Duration maxHold = this.request.maxHold();
 		return (maxHold != null) ? DurationText.of(maxHold) : "";
+	}
+
+	/**
+	 * A listener.
+	 *
+	 * @param owner the hold to which it belongs
+	 * @param action notified of the loss
+	 */
+	private record Listener(Object owner, Consumer<LockLostEvent> action) {
+
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.holdfast.lock.engine;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
@@ -13,6 +14,7 @@ import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for a thread that acquires a lock that it holds.
@@ -40,6 +42,26 @@ class ReentryTests {
 		assertThat(LockHandle.current()).isEmpty();
 		assertThat(this.backend.calls).containsExactly("acquire stock:42", "release stock:42");
 		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void closedInnerHoldLeavesNoListener() {
+		try (LockHandle outer = this.fixture.engine.acquire(request().build())) {
+			WeakReference<Object> listener = listenInside();
+			await().untilAsserted(() -> {
+				System.gc();
+				assertThat(listener.get()).isNull();
+			});
+			assertThat(outer.isHeld()).isTrue();
+		}
+	}
+
+	private WeakReference<Object> listenInside() {
+		Object listener = new Object();
+		try (LockHandle inner = this.fixture.engine.acquire(request().build())) {
+			inner.onLost((event) -> listener.notify());
+		}
+		return new WeakReference<>(listener);
 	}
 
 	@Test
