@@ -36,7 +36,7 @@ record LockEventListeners(boolean acquired, boolean notAcquired, boolean release
 			.iterate(context, (each) -> each != null, ApplicationContext::getParent)
 			.filter(AbstractApplicationContext.class::isInstance)
 			.map(AbstractApplicationContext.class::cast)
-			.flatMap((each) -> Stream.concat(created(each), notCreated(each.getBeanFactory())))
+			.flatMap((each) -> Stream.concat(created(each), defined(each.getBeanFactory())))
 			.filter((listener) -> !listener.test(published(Unrelated.class)))
 			.toList();
 		return new LockEventListeners(supported(LockAcquiredEvent.class, all),
@@ -51,10 +51,14 @@ record LockEventListeners(boolean acquired, boolean notAcquired, boolean release
 			.map((listener) -> listener::supportsEventType);
 	}
 
-	/** Returns the listeners that Spring creates to notify them of their first event. */
-	private static Stream<Predicate<ResolvableType>> notCreated(ConfigurableListableBeanFactory beans) {
+	/**
+	 * Returns the listeners as their bean definitions show them. Spring creates some of
+	 * them only to notify them of their first event. The class of others, such as
+	 * lambdas, does not show the type of the event.
+	 */
+	private static Stream<Predicate<ResolvableType>> defined(ConfigurableListableBeanFactory beans) {
 		return Stream.of(beans.getBeanNamesForType(ApplicationListener.class, true, false))
-			.filter((name) -> !beans.containsSingleton(name) && beans.containsBeanDefinition(name))
+			.filter(beans::containsBeanDefinition)
 			.map((name) -> beans.getMergedBeanDefinition(name).getResolvableType())
 			.map((type) -> type.as(ApplicationListener.class).getGeneric()::isAssignableFrom);
 	}

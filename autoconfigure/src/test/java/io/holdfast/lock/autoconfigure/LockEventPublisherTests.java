@@ -15,6 +15,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
 
 import io.holdfast.lock.FencingToken;
@@ -90,6 +92,15 @@ class LockEventPublisherTests {
 				context.getBean(LockOperations.class).acquire(LockRequest.of("stock", "42")).close();
 				await().untilAsserted(() -> assertThat(context.getBean(LazyFollower.class).acquired).hasSize(1));
 			});
+	}
+
+	/** Its class does not show what it listens to, but its bean definition does. */
+	@Test
+	void listenerWithoutAClassOfItsOwnIsNotified() {
+		this.runner.withUserConfiguration(PayloadListener.class).run((context) -> {
+			context.getBean(LockOperations.class).acquire(LockRequest.of("stock", "42")).close();
+			await().untilAsserted(() -> assertThat(context.getBean(PayloadListener.class).acquired).hasSize(1));
+		});
 	}
 
 	@Test
@@ -208,6 +219,18 @@ class LockEventPublisherTests {
 		@EventListener
 		void lost(LockLostEvent event) {
 			this.threads.put(event, Thread.currentThread());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PayloadListener {
+
+		private final List<LockAcquiredEvent> acquired = new CopyOnWriteArrayList<>();
+
+		@Bean
+		ApplicationListener<PayloadApplicationEvent<LockAcquiredEvent>> onAcquired() {
+			return ApplicationListener.forPayload(this.acquired::add);
 		}
 
 	}
