@@ -14,6 +14,11 @@ import io.holdfast.lock.LockConfigurationException;
  */
 record RedisLogin(@Nullable String username, @Nullable String password) {
 
+	RedisLogin {
+		username = emptyToNull(username);
+		password = emptyToNull(password);
+	}
+
 	/**
 	 * Returns the credentials of an address, completed by the properties of a store.
 	 * @param prefix the prefix of the properties, for the message

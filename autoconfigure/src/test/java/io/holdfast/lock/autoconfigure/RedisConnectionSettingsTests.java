@@ -49,6 +49,19 @@ class RedisConnectionSettingsTests {
 			});
 	}
 
+	/** As of a placeholder with an empty default. Spring Data Redis ignores it, too. */
+	@Test
+	void emptyLoginOfSpringDataRedisIsNone() {
+		ApplicationContextRunner empty = this.shortWait.withPropertyValues("spring.data.redis.host=127.0.0.1",
+				"spring.data.redis.username=");
+		empty.withPropertyValues("spring.data.redis.port=" + server.port(), "spring.data.redis.password=")
+			.run((context) -> assertLocks(context, server));
+		try (RedisServer guarded = RedisServer.started("requirepass s3cr@t")) {
+			empty.withPropertyValues("spring.data.redis.port=" + guarded.port(), "spring.data.redis.password=s3cr@t")
+				.run((context) -> assertLocks(context, guarded));
+		}
+	}
+
 	@Test
 	void clusterOfSpringDataRedisIsUsed() {
 		try (RedisCluster cluster = RedisCluster.started()) {
