@@ -1,6 +1,7 @@
 package io.holdfast.lock.fencing;
 
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -12,11 +13,13 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.jdbc.support.MetaDataAccessException;
 import org.springframework.transaction.TransactionTimedOutException;
@@ -55,6 +58,8 @@ public final class JdbcFencingGuard implements FencingGuard {
 
 	private final FenceRows rows;
 
+	private final boolean routes;
+
 	/**
 	 * Creates a guard.
 	 * @param dataSource the data source whose transactions are guarded
@@ -73,6 +78,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.id = id;
 		this.sql = sql;
 		this.rows = new FenceRows(dataSource, table);
+		this.routes = routes(dataSource);
 	}
 
 	private JdbcFencingGuard(JdbcOperations jdbc, JdbcFencingGuard like) {
@@ -81,6 +87,16 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.id = like.id;
 		this.sql = like.sql;
 		this.rows = like.rows;
+		this.routes = like.routes;
+	}
+
+	private static boolean routes(DataSource dataSource) {
+		try {
+			return dataSource.isWrapperFor(AbstractRoutingDataSource.class);
+		}
+		catch (SQLException | RuntimeException ex) {
+			return false;
+		}
 	}
 
 	private static FenceSql dialect(DataSource dataSource) {
@@ -181,6 +197,19 @@ public final class JdbcFencingGuard implements FencingGuard {
 		}
 		finally {
 			TransactionSynchronizationManager.unbindResource(bound);
+		}
+	}
+
+	/**
+	 * Returns the database to which a connection leads, if the data source routes to
+	 * several; otherwise the same text for all connections.
+	 */
+	String databaseOf(Connection connection) {
+		try {
+			return this.routes ? String.valueOf(connection.getMetaData().getURL()) : "";
+		}
+		catch (SQLException ex) {
+			throw new DataAccessResourceFailureException("The database of the transaction cannot be determined", ex);
 		}
 	}
 

@@ -42,11 +42,12 @@ final class PassedHolds {
 	 * transaction that is over is free, although its callbacks still run.
 	 * @param holds the holds
 	 * @param connection the resource of the current transaction's connection
+	 * @param database the database to which it leads; passes in others do not count
 	 * @param kept asked once for all holds with the same earlier pass
 	 */
-	static List<LockHandle> notAmong(List<LockHandle> holds, ConnectionHolder connection, Kept kept) {
+	static List<LockHandle> notAmong(List<LockHandle> holds, ConnectionHolder connection, String database, Kept kept) {
 		Map<Passed, LockHandle> left = new LinkedHashMap<>();
-		holds.forEach((hold) -> left.putIfAbsent(Passed.of(hold), hold));
+		holds.forEach((hold) -> left.putIfAbsent(Passed.of(hold, database), hold));
 		Map<Earlier, List<LockHandle>> passed = new LinkedHashMap<>();
 		left.forEach((own, hold) -> {
 			Earlier earlier = earlier(own, connection);
@@ -57,9 +58,9 @@ final class PassedHolds {
 		passed.forEach((earlier, among) -> {
 			if (kept.test(among, earlier)) {
 				if (!earlier.sameHold()) {
-					add(among, earlier.connection());
+					add(among, earlier.connection(), database);
 				}
-				among.forEach((hold) -> left.remove(Passed.of(hold)));
+				among.forEach((hold) -> left.remove(Passed.of(hold, database)));
 			}
 		});
 		return List.copyOf(left.values());
@@ -85,9 +86,10 @@ final class PassedHolds {
 	 * Records that the current transaction has passed with these holds.
 	 * @param holds the holds
 	 * @param connection the resource of the connection with which they have passed
+	 * @param database the database to which it leads
 	 */
-	static void add(List<LockHandle> holds, ConnectionHolder connection) {
-		Set<Passed> passed = holds.stream().map(Passed::of).collect(Collectors.toSet());
+	static void add(List<LockHandle> holds, ConnectionHolder connection, String database) {
+		Set<Passed> passed = holds.stream().map((hold) -> Passed.of(hold, database)).collect(Collectors.toSet());
 		Pass pass = new Pass(passed, connection);
 		passed.forEach((hold) -> CURRENT.get().put(hold, pass));
 		TransactionSynchronizationManager.registerSynchronization(pass);
@@ -132,15 +134,17 @@ final class PassedHolds {
 	 * @param backend the name of the backend
 	 * @param lock the lock
 	 * @param token the token
+	 * @param database the database of the fence
 	 */
-	private record Passed(String backend, LockName lock, FencingToken token) {
+	private record Passed(String backend, LockName lock, FencingToken token, String database) {
 
-		static Passed of(LockHandle hold) {
-			return new Passed(hold.backend(), hold.lock(), hold.fencingToken());
+		static Passed of(LockHandle hold, String database) {
+			return new Passed(hold.backend(), hold.lock(), hold.fencingToken(), database);
 		}
 
 		boolean isOfSameLock(Passed other) {
-			return this.lock.equals(other.lock) && this.backend.equals(other.backend);
+			return this.lock.equals(other.lock) && this.backend.equals(other.backend)
+					&& this.database.equals(other.database);
 		}
 
 	}

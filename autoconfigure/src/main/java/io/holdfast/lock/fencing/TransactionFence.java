@@ -44,8 +44,9 @@ import io.holdfast.lock.support.TransactionAwareDataSources;
  * transaction keeps. As long as that row is kept, no other holder can pass. A later hold
  * of the same lock passes with the connection of the outer one. The row is kept until the
  * commit, so a transaction that begins in a callback after it passes again. So does an
- * inner one if the database has ended the outer one. A transaction of another manager
- * does not pass with the connection of the outer one. Thread-safe.
+ * inner one if the database has ended the outer one, or if its data source leads to
+ * another database. A transaction of another manager does not pass with the connection of
+ * the outer one. Thread-safe.
  */
 public final class TransactionFence implements Fence {
 
@@ -259,11 +260,12 @@ public final class TransactionFence implements Fence {
 	 */
 	private void pass(List<LockHandle> holds, ConnectionHolder connection, Predicate<ConnectionHolder> trusted) {
 		try {
-			List<LockHandle> ahead = PassedHolds.notAmong(holds, connection, (passed,
+			String database = this.guard.databaseOf(connection.getConnection());
+			List<LockHandle> ahead = PassedHolds.notAmong(holds, connection, database, (passed,
 					earlier) -> (earlier.sameHold() && trusted.test(earlier.connection())) || isKept(passed, earlier));
 			if (!ahead.isEmpty()) {
 				this.guard.advance(ahead);
-				PassedHolds.add(ahead, connection);
+				PassedHolds.add(ahead, connection, database);
 			}
 		}
 		catch (RuntimeException ex) {

@@ -1,0 +1,125 @@
+package io.holdfast.lock.fencing;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.StaleFencingTokenException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for an inner transaction that a routing data source leads to another database
+ * than the outer one. The fence of one database does not protect the other.
+ */
+class FencedRoutingTests {
+
+	private final DataSource one = database("one");
+
+	private final DataSource two = database("two");
+
+	private final Routing routing = new Routing(this.one, this.two);
+
+	private final TransactionTemplate outer = new TransactionTemplate(manager());
+
+	private final TransactionTemplate inner = new TransactionTemplate(this.outer.getTransactionManager());
+
+	private Runnable unbind;
+
+	private static DataSource database(String name) {
+		DataSource database = new DriverManagerDataSource(
+				"jdbc:h2:mem:routed-%s;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=500".formatted(name));
+		new ResourceDatabasePopulator(
+				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
+			.execute(database);
+		new JdbcTemplate(database).update("DELETE FROM fence");
+		return database;
+	}
+
+	private DataSourceTransactionManager manager() {
+		TransactionFence fence = new TransactionFence(
+				new JdbcFencingGuard(this.routing, "fence", (hold) -> hold.lock().toString()), this.routing,
+				Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
+				});
+		DataSourceTransactionManager manager = new DataSourceTransactionManager(this.routing);
+		manager.addListener(new FenceListener(() -> fence));
+		return manager;
+	}
+
+	@BeforeEach
+	void hold() {
+		this.inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		this.unbind = LockContext.bind(TestHold.of("42", 10, "a"));
+	}
+
+	@AfterEach
+	void release() {
+		this.unbind.run();
+	}
+
+	private void inner(String route, Runnable body) {
+		String before = this.routing.route;
+		this.routing.route = route;
+		try {
+			this.inner.executeWithoutResult((status) -> body.run());
+		}
+		finally {
+			this.routing.route = before;
+		}
+	}
+
+	private static List<Long> tokens(DataSource database) {
+		return new JdbcTemplate(database).queryForList("SELECT token FROM fence", Long.class);
+	}
+
+	@Test
+	void innerTransactionPassesTheFenceOfItsOwnDatabase() {
+		this.outer.executeWithoutResult((status) -> inner("two", () -> inner("one", () -> inner("two", () -> {
+		}))));
+		assertThat(tokens(this.one)).containsExactly(10L);
+		assertThat(tokens(this.two)).containsExactly(10L);
+	}
+
+	@Test
+	void holderThatIsStaleInItsOwnDatabaseIsRefused() {
+		new JdbcTemplate(this.two).update("INSERT INTO fence VALUES ('stock:42', 'stock:42', 20, 'successor')");
+		this.outer.executeWithoutResult((status) -> assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> inner("two", () -> {
+			})));
+	}
+
+	/** Leads to one of two databases. */
+	private static final class Routing extends AbstractRoutingDataSource {
+
+		private String route = "one";
+
+		Routing(DataSource one, DataSource two) {
+			setTargetDataSources(Map.of("one", one, "two", two));
+			afterPropertiesSet();
+		}
+
+		@Override
+		protected Object determineCurrentLookupKey() {
+			return this.route;
+		}
+
+	}
+
+}
