@@ -2,6 +2,7 @@ package io.holdfast.lock.transaction;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.HashMap;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -47,33 +48,58 @@ final class TransactionSnapshot {
 	}
 
 	/**
-	 * Returns the strictest level of the current transaction and of outer ones of other
-	 * managers, with whose connections code may read, too.
+	 * Returns the strictest level of the current transaction and of the other connections
+	 * of this thread, with which code may read, too: those of outer transactions of other
+	 * managers, and those that are used beside the transaction.
 	 */
 	private @Nullable Integer strictestLevel() {
-		Integer strictest = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
-		boolean explicit = strictest != null;
-		if (JDBC_PRESENT) {
-			for (Map.Entry<Object, Object> resource : TransactionSynchronizationManager.getResourceMap().entrySet()) {
-				if (resource.getValue() instanceof ConnectionHolder holder) {
-					Integer level = level(resource.getKey(), holder, explicit);
-					if (level != null) {
-						strictest = (strictest != null) ? Math.max(strictest, level) : level;
-					}
-				}
+		Integer explicit = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+		return JDBC_PRESENT ? strictestLevel(explicit) : explicit;
+	}
+
+	private @Nullable Integer strictestLevel(@Nullable Integer explicit) {
+		Map<Object, ConnectionHolder> reading = new HashMap<>();
+		TransactionSynchronizationManager.getResourceMap().forEach((key, resource) -> {
+			if (resource instanceof ConnectionHolder holder && mayHaveSnapshot(holder)) {
+				reading.put(key, holder);
+			}
+		});
+		Integer strictest = explicit;
+		for (Map.Entry<Object, ConnectionHolder> each : reading.entrySet()) {
+			Integer level = level(each.getKey(), each.getValue(), explicit != null, reading.size() == 1);
+			if (level != null) {
+				strictest = (strictest != null) ? Math.max(strictest, level) : level;
 			}
 		}
 		return strictest;
 	}
 
 	/**
+	 * Returns whether code may have read with a connection from a snapshot that lasts.
+	 * Spring may have returned it while the transaction was suspended, and with
+	 * auto-commit, each statement has its own.
+	 */
+	private static boolean mayHaveSnapshot(ConnectionHolder holder) {
+		try {
+			return holder.getConnectionHandle() != null && !holder.getConnection().getAutoCommit();
+		}
+		catch (SQLException ex) {
+			// it is closed
+			return false;
+		}
+	}
+
+	/**
 	 * Returns the level of a connection, or {@code null} if it is the explicit one of the
 	 * current transaction.
+	 * @param explicit whether the current transaction has an explicit level
+	 * @param only whether this is the only connection, so that it is that of the current
+	 * transaction
 	 */
-	private @Nullable Integer level(Object dataSource, ConnectionHolder holder, boolean explicit) {
-		if (!FinishedTransaction.hasBegun() || FinishedTransaction.isOfOuter(holder)) {
-			// an outer transaction may have an explicit level, so it shows no default
-			return ask(holder);
+	private @Nullable Integer level(Object dataSource, ConnectionHolder holder, boolean explicit, boolean only) {
+		if (!FinishedTransaction.hasBegun() || FinishedTransaction.isOfOuter(holder) || (explicit && !only)) {
+			// it may have an explicit level, so it shows no default
+			return ask(holder.getConnection());
 		}
 		return explicit ? null : defaultLevel(dataSource, holder);
 	}
@@ -81,7 +107,7 @@ final class TransactionSnapshot {
 	private @Nullable Integer defaultLevel(Object dataSource, ConnectionHolder holder) {
 		Integer known = this.defaults.get(dataSource);
 		if (known == null) {
-			known = ask(holder);
+			known = ask(holder.getConnection());
 			if (known != null) {
 				this.defaults.put(dataSource, known);
 			}
@@ -90,15 +116,10 @@ final class TransactionSnapshot {
 	}
 
 	/**
-	 * Returns {@code null} if nothing can be read with the connection before the lock
-	 * either: because Spring has returned it while the transaction was suspended, or
-	 * because the database has ended its transaction.
+	 * Returns {@code null} if the database has ended the transaction, so that nothing can
+	 * be read with the connection.
 	 */
-	private static @Nullable Integer ask(ConnectionHolder holder) {
-		if (holder.getConnectionHandle() == null) {
-			return null;
-		}
-		Connection connection = holder.getConnection();
+	private static @Nullable Integer ask(Connection connection) {
 		try {
 			return connection.getTransactionIsolation();
 		}

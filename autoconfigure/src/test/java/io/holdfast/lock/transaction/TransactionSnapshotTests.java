@@ -42,8 +42,12 @@ class TransactionSnapshotTests {
 		.withBean("other", PlatformTransactionManager.class, TransactionSnapshotTests::manager);
 
 	private static PlatformTransactionManager manager() {
-		return new JdbcTransactionManager(
-				new DriverManagerDataSource(mariaDb.jdbcUrl(), MariaDbServer.USERNAME, MariaDbServer.PASSWORD));
+		return new JdbcTransactionManager(database(""));
+	}
+
+	private static DataSource database(String parameters) {
+		return new DriverManagerDataSource(mariaDb.jdbcUrl() + parameters, MariaDbServer.USERNAME,
+				MariaDbServer.PASSWORD);
 	}
 
 	private static TransactionTemplate transaction(PlatformTransactionManager manager, int isolation) {
@@ -94,6 +98,32 @@ class TransactionSnapshotTests {
 						.withMessageContaining("REPEATABLE READ"));
 			});
 		});
+	}
+
+	/** The level of the current transaction is not that of the other connection. */
+	@Test
+	void snapshotOfAConnectionBesideTheTransactionIsRefused() {
+		DataSource other = database("?autocommit=false");
+		runner.run((context) -> transaction(context.getBean("one", PlatformTransactionManager.class),
+				TransactionDefinition.ISOLATION_READ_COMMITTED)
+			.executeWithoutResult((status) -> {
+				new JdbcTemplate(other).queryForObject("SELECT 1", Integer.class);
+				assertThatExceptionOfType(LockConfigurationException.class)
+					.isThrownBy(() -> locked(context.getBean(LockOperations.class)))
+					.withMessageContaining("REPEATABLE READ");
+			}));
+	}
+
+	/** With auto-commit, each statement reads what was committed before it. */
+	@Test
+	void connectionThatCommitsEachStatementHasNoSnapshot() {
+		DataSource other = database("");
+		runner.run((context) -> new TransactionTemplate(
+				new JdbcTransactionManager(new DriverManagerDataSource("jdbc:h2:mem:snapshot")))
+			.executeWithoutResult((status) -> {
+				new JdbcTemplate(other).queryForObject("SELECT 1", Integer.class);
+				assertThat(locked(context.getBean(LockOperations.class))).isOne();
+			}));
 	}
 
 }
