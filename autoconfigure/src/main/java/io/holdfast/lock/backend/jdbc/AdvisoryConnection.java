@@ -90,7 +90,7 @@ final class AdvisoryConnection {
 	Response tryLock() throws SQLException {
 		Response response = attempt();
 		if (!response.isReady()) {
-			this.sql.advanceTokens.first(this.connection, this.parameters, (row) -> true);
+			this.sql.advanceTokens.first(this.connection, this.parameters::get, (row) -> true);
 			response = attempt();
 		}
 		if (!response.isReady()) {
@@ -109,7 +109,7 @@ final class AdvisoryConnection {
 	 * tokens.
 	 */
 	private Response attempt() throws SQLException {
-		Response response = this.sql.acquire.first(this.connection, this.parameters, (row) -> {
+		Response response = this.sql.acquire.first(this.connection, this.parameters::get, (row) -> {
 			this.parameters.put("name", row.getString(1));
 			this.parameters.put("idle", row.getString(2));
 			this.parameters.put("present", row.getString(6));
@@ -137,7 +137,7 @@ final class AdvisoryConnection {
 		waiting.put("wait", Long.toString(millis));
 		waiting.put("lease", Long.toString(this.timeoutMillis));
 		int limit = this.borrowed.networkTimeout((int) millis + this.timeoutMillis);
-		try (PreparedStatement statement = this.sql.await.prepare(this.connection, waiting)) {
+		try (PreparedStatement statement = this.sql.await.prepare(this.connection, waiting::get)) {
 			started.accept(statement);
 			try (ResultSet row = statement.executeQuery()) {
 				row.next();
@@ -154,7 +154,7 @@ final class AdvisoryConnection {
 	 * @return {@code false} if this is no longer the session that has the lock
 	 */
 	boolean extend() throws SQLException {
-		return this.sql.extend.first(this.connection, this.parameters, (row) -> true) != null;
+		return this.sql.extend.first(this.connection, this.parameters::get, (row) -> true) != null;
 	}
 
 	/**
@@ -163,7 +163,8 @@ final class AdvisoryConnection {
 	 */
 	ReleaseResult release() {
 		try {
-			Boolean released = this.sql.release.first(this.connection, this.parameters, (row) -> row.getBoolean(1));
+			Boolean released = this.sql.release.first(this.connection, this.parameters::get,
+					(row) -> row.getBoolean(1));
 			if (Boolean.TRUE.equals(released)) {
 				returnToPool();
 				return new ReleaseResult.Released();
@@ -185,7 +186,7 @@ final class AdvisoryConnection {
 		}
 		try {
 			// the statement may have locked before it was canceled
-			this.sql.clean.first(this.connection, this.parameters, (row) -> true);
+			this.sql.clean.first(this.connection, this.parameters::get, (row) -> true);
 			returnToPool();
 		}
 		catch (SQLException | RuntimeException ex) {

@@ -53,7 +53,7 @@ final class AdvisoryLookup {
 		Map<String, Object> parameters = Map.of("key", this.options.key(lock));
 		List<LockState.Holder> holders = this.connections.direct((connection) -> {
 			List<LockState.Holder> found = new ArrayList<>();
-			try (PreparedStatement statement = this.find.prepare(connection, parameters);
+			try (PreparedStatement statement = this.find.prepare(connection, parameters::get);
 					ResultSet row = statement.executeQuery()) {
 				while (row.next()) {
 					found.add(holder(row));
@@ -79,7 +79,7 @@ final class AdvisoryLookup {
 				Long.toString(holder.token().value() / Grant.fencingTokenOf(1).value()), "millis",
 				this.options.responseTimeout().toMillis());
 		return this.connections.direct((connection) -> Boolean.TRUE
-			.equals(this.revoke.first(connection, parameters, (row) -> row.getBoolean(1))));
+			.equals(this.revoke.first(connection, parameters::get, (row) -> row.getBoolean(1))));
 	}
 
 	/**
@@ -89,7 +89,7 @@ final class AdvisoryLookup {
 	String verify() throws SQLException {
 		return this.connections.direct((connection) -> {
 			String version = supportedVersion(connection);
-			boolean permitted = Boolean.TRUE.equals(this.probe.first(connection, Map.of(), (row) -> {
+			boolean permitted = Boolean.TRUE.equals(this.probe.first(connection, (name) -> null, (row) -> {
 				if (row.getBoolean(1)) {
 					throw new SQLException("its transactions are read-only", READ_ONLY);
 				}

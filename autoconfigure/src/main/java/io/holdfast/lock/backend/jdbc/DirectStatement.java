@@ -5,7 +5,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
@@ -32,14 +32,15 @@ record DirectStatement(String text, List<String> names, int timeoutSeconds) {
 	}
 
 	/** Executes the statement and returns the number of changed rows. */
-	int update(Connection connection, Map<String, ?> parameters) throws SQLException {
+	int update(Connection connection, Function<String, ? extends @Nullable Object> parameters) throws SQLException {
 		try (PreparedStatement statement = prepare(connection, parameters)) {
 			return statement.executeUpdate();
 		}
 	}
 
 	/** Executes the statement and returns its first row, or {@code null} without rows. */
-	<T> @Nullable T first(Connection connection, Map<String, ?> parameters, Row<T> row) throws SQLException {
+	<T> @Nullable T first(Connection connection, Function<String, ? extends @Nullable Object> parameters, Row<T> row)
+			throws SQLException {
 		try (PreparedStatement statement = prepare(connection, parameters);
 				ResultSet results = statement.executeQuery()) {
 			return results.next() ? row.of(results) : null;
@@ -47,14 +48,15 @@ record DirectStatement(String text, List<String> names, int timeoutSeconds) {
 	}
 
 	/** Prepares an execution, which the caller must close. */
-	PreparedStatement prepare(Connection connection, Map<String, ?> parameters) throws SQLException {
+	PreparedStatement prepare(Connection connection, Function<String, ? extends @Nullable Object> parameters)
+			throws SQLException {
 		PreparedStatement statement = connection.prepareStatement(this.text);
 		try {
 			if (this.timeoutSeconds > 0) {
 				statement.setQueryTimeout(this.timeoutSeconds);
 			}
 			for (int i = 0; i < this.names.size(); i++) {
-				statement.setObject(i + 1, parameters.get(this.names.get(i)));
+				statement.setObject(i + 1, parameters.apply(this.names.get(i)));
 			}
 			return statement;
 		}

@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
@@ -13,7 +12,6 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.KeptLock;
-import io.holdfast.lock.spi.LockDigest;
 
 /**
  * Sends claims to the database and interprets its answers. Blocks until the database has
@@ -26,20 +24,6 @@ import io.holdfast.lock.spi.LockDigest;
  */
 record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statements, ClaimWaits waits,
 		JdbcLockOptions options) {
-
-	private static final int NAME_LENGTH = 255;
-
-	/**
-	 * How long a waiting writer blocks new readers: several polls, each of which extends
-	 * this time.
-	 */
-	private static final long WRITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(1);
-
-	/**
-	 * How long releases consider a claim that waits: several polls, each of which extends
-	 * this time.
-	 */
-	private static final long WAITER_MARK_MICROS = TimeUnit.SECONDS.toMicros(5);
 
 	/** Makes one attempt. */
 	AcquireResult send(Claim claim) throws SQLException {
@@ -68,7 +52,7 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 	private AcquireResult acquire(Claim claim) throws SQLException {
 		JdbcStatements sql = this.statements.get();
 		CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
-		Map<String, Object> parameters = parameters(claim, 0);
+		ClaimParameters parameters = parameters(claim, 0);
 		return this.connections.direct((connection) -> {
 			JdbcStatements.Attempt attempt = sql.acquire(connection, claim, wanted != null, parameters);
 			if (attempt.token() > 0) {
@@ -84,8 +68,7 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 	 * Expects a notification only after a rejection. The announcement that follows finds
 	 * out whether the lock was released in the meantime.
 	 */
-	private AcquireResult announce(Connection connection, Claim claim, Map<String, Object> parameters)
-			throws SQLException {
+	private AcquireResult announce(Connection connection, Claim claim, ClaimParameters parameters) throws SQLException {
 		JdbcStatements sql = this.statements.get();
 		CompletionStage<@Nullable ReleaseNotice> signal = this.waits.expect(claim, sql.notify != null);
 		JdbcStatements.Announced announced = sql.announce(connection, parameters);
@@ -131,12 +114,9 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 	}
 
 	/** Returns the parameters of the statements for one claim or grant. */
-	Map<String, Object> parameters(Claim claim, long token) {
-		return Map.of("id", this.options.id(claim.lock()), "name", LockDigest.readable(claim.lock(), NAME_LENGTH),
-				"owner", claim.owner().value(), "lease", TimeUnit.NANOSECONDS.toMicros(claim.leaseTime().toNanos()),
-				"mark", WRITER_MARK_MICROS, "token", token, "await", WAITER_MARK_MICROS, "writes",
-				(claim.mode() == LockMode.EXCLUSIVE) ? 1 : 0, "waited", this.waits.waitedMicros(claim.owner()),
-				"reserve", TimeUnit.MILLISECONDS.toMicros(this.options.responseTimeout().toMillis()));
+	ClaimParameters parameters(Claim claim, long token) {
+		return new ClaimParameters(claim, this.options.id(claim.lock()), token, this.waits.waitedMicros(claim.owner()),
+				TimeUnit.MILLISECONDS.toMicros(this.options.responseTimeout().toMillis()));
 	}
 
 }

@@ -3,7 +3,6 @@ package io.holdfast.lock.backend.jdbc;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -185,7 +184,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		this.waits.forgetDemand(grant.claim().owner());
 		try {
 			JdbcStatements sql = statements();
-			Map<String, Object> parameters = this.claims.parameters(grant.claim(), grant.storeToken());
+			ClaimParameters parameters = this.claims.parameters(grant.claim(), grant.storeToken());
 			boolean released = grant.claim().mode() == LockMode.SHARED ? sharedRows(parameters).release()
 					: this.connections.direct((connection) -> sql.release(connection, parameters));
 			return CompletableFuture
@@ -202,7 +201,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		this.waits.forgetDemand(claim.owner());
 		try {
 			JdbcStatements sql = statements();
-			Map<String, Object> parameters = this.claims.parameters(claim, 0);
+			ClaimParameters parameters = this.claims.parameters(claim, 0);
 			if (claim.mode() == LockMode.SHARED) {
 				sharedRows(parameters).abandon();
 			}
@@ -241,7 +240,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 		return this.lookup.status();
 	}
 
-	private SharedRows sharedRows(Map<String, Object> parameters) throws SQLException {
+	private SharedRows sharedRows(ClaimParameters parameters) throws SQLException {
 		return new SharedRows(this.connections, statements(), parameters);
 	}
 

@@ -19,7 +19,6 @@ import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewResult.Indeterminate;
 import io.holdfast.lock.spi.RenewResult.Refused;
@@ -126,7 +125,7 @@ final class JdbcRenewals {
 	}
 
 	private Row row(Grant grant) {
-		return new Row(LockDigest.of(this.options.namespace(), grant.claim().lock()), grant.claim().owner().value());
+		return new Row(this.options.id(grant.claim().lock()), grant.claim().owner().value());
 	}
 
 	private LockBackendException isLocked(Grant grant) {

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -152,11 +153,12 @@ final class JdbcStatements {
 	 * Makes one attempt of a claim for an exclusive lock.
 	 * @param sticky whether the instance expects the demand for the lease
 	 */
-	Attempt acquire(Connection connection, Claim claim, boolean sticky, Map<String, ?> parameters) throws SQLException {
+	Attempt acquire(Connection connection, Claim claim, boolean sticky, ClaimParameters parameters)
+			throws SQLException {
 		boolean waits = !claim.remainingWait().isZero();
 		DirectStatement statement = sticky ? (waits ? this.acquireSticky : this.acquireStickyOrDemand)
 				: (waits ? this.acquire : this.acquireOrDemand);
-		Attempt attempt = statement.first(connection, parameters,
+		Attempt attempt = statement.first(connection, parameters::getValue,
 				(row) -> Attempt.of(row.getString(1).equals(claim.owner().value()), row.getLong(2)));
 		return (attempt != null) ? attempt : Attempt.REJECTED;
 	}
@@ -165,8 +167,8 @@ final class JdbcStatements {
 	 * Releases an exclusive lock, and notifies other instances if the database supports
 	 * it. Returns whether there was a lease to release.
 	 */
-	boolean release(Connection connection, Map<String, ?> parameters) throws SQLException {
-		return ended(this.release, connection, parameters);
+	boolean release(Connection connection, ClaimParameters parameters) throws SQLException {
+		return ended(this.release, connection, parameters::getValue);
 	}
 
 	/**
@@ -174,11 +176,11 @@ final class JdbcStatements {
 	 * supports it, demands the lease in the same statement. Returns whether there was a
 	 * lease to release.
 	 */
-	boolean revoke(Connection connection, Map<String, ?> parameters) throws SQLException {
-		return ended(this.revoke, connection, parameters);
+	boolean revoke(Connection connection, Map<String, Object> parameters) throws SQLException {
+		return ended(this.revoke, connection, parameters::get);
 	}
 
-	private boolean ended(DirectStatement release, Connection connection, Map<String, ?> parameters)
+	private boolean ended(DirectStatement release, Connection connection, Function<String, Object> parameters)
 			throws SQLException {
 		return (this.notify != null) ? release.first(connection, parameters, (row) -> true) != null
 				: release.update(connection, parameters) == 1;
@@ -188,9 +190,9 @@ final class JdbcStatements {
 	 * Announces a claim that waits. Without it, a release would neither notify the claim
 	 * nor keep the lock for it.
 	 */
-	Announced announce(Connection connection, Map<String, ?> parameters) throws SQLException {
-		Announced announced = this.markWaiter.first(connection, parameters,
-				(row) -> new Announced(row.getInt(1) == 1, row.getString(2).equals(parameters.get("owner")),
+	Announced announce(Connection connection, ClaimParameters parameters) throws SQLException {
+		Announced announced = this.markWaiter.first(connection, parameters::getValue,
+				(row) -> new Announced(row.getInt(1) == 1, row.getString(2).equals(parameters.claim().owner().value()),
 						row.getInt(1) == 2, (this.notify != null) ? row.getLong(3) : 0,
 						(this.notify != null) ? row.getLong(4) : 0));
 		return (announced != null) ? announced : Announced.WITHOUT_ROW;
@@ -199,7 +201,7 @@ final class JdbcStatements {
 	/**
 	 * Announces a reader that waits, in the transaction that has locked the row.
 	 */
-	Announced announceReader(NamedParameterJdbcOperations jdbc, Map<String, ?> parameters) {
+	Announced announceReader(NamedParameterJdbcOperations jdbc, ClaimParameters parameters) {
 		Announced announced = jdbc.getJdbcOperations()
 			.execute((ConnectionCallback<Announced>) (connection) -> announce(connection, parameters));
 		return (announced != null) ? announced : Announced.WITHOUT_ROW;
@@ -208,7 +210,7 @@ final class JdbcStatements {
 	/**
 	 * Notifies other instances that the lock may be free, if the database supports it.
 	 */
-	void notifyWaiters(NamedParameterJdbcOperations jdbc, Map<String, ?> parameters) {
+	void notifyWaiters(NamedParameterJdbcOperations jdbc, ClaimParameters parameters) {
 		if (this.notify != null) {
 			jdbc.query(this.notify, parameters, (row, number) -> true);
 		}

@@ -2,8 +2,6 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
@@ -17,7 +15,7 @@ import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
  * @param sql the statements
  * @param parameters the parameters of one claim or grant
  */
-record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, Object> parameters) {
+record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParameters parameters) {
 
 	/**
 	 * Acquires a shared lock, unless a writer holds the lock, or waits for it and this
@@ -75,8 +73,7 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, Map<String, O
 	 * kept the lock for this reader has notified them too early.
 	 */
 	private void admit(NamedParameterJdbcOperations jdbc, Attempt granted) {
-		Map<String, Object> reader = new HashMap<>(this.parameters);
-		reader.put("token", granted.token());
+		ClaimParameters reader = this.parameters.withToken(granted.token());
 		jdbc.update(this.sql.forgetReaders, reader);
 		jdbc.update(this.sql.insertReader, reader);
 		jdbc.update(this.sql.admitReaders, reader);
