@@ -94,8 +94,9 @@ final class LockMethodVerifier {
 		Method method = LockAnnotations.methods(type).iterator().next();
 		String why = (cause == null || cannotBeSubclassed(type)) ? "in a final class"
 				: "in a class that cannot be proxied (" + cause.getMessage() + ")";
-		return ofBean(beanName, notInterceptable(method,
-				why + " and Spring proxies classes (set 'spring.aop.proxy-target-class=false' to proxy interfaces)"));
+		String remedy = (ClassUtils.getAllInterfacesForClass(type).length > 0)
+				? " and Spring proxies classes (set 'spring.aop.proxy-target-class=false' to proxy interfaces)" : "";
+		return ofBean(beanName, notInterceptable(method, why + remedy));
 	}
 
 	static LockConfigurationException ofBean(String beanName, LockConfigurationException problem) {
