@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
@@ -186,7 +187,8 @@ final class JetcdClient implements EtcdClient {
 	}
 
 	private Runnable watch(String key, WatchOption option, WatchListener listener) {
-		Watch.Watcher watcher = this.client.getWatchClient().watch(bytes(key), option, new Adapter(listener));
+		Watch.Watcher watcher = this.client.getWatchClient()
+			.watch(bytes(key), option, new Adapter(listener, this.threads.executor()));
 		return watcher::close;
 	}
 
@@ -213,8 +215,10 @@ final class JetcdClient implements EtcdClient {
 	 * Forwards the events of a jetcd watch.
 	 *
 	 * @param listener notified of the events
+	 * @param threads notify it of a broken watch. The client reports that under a lock
+	 * which other threads need to start or close a watch
 	 */
-	private record Adapter(WatchListener listener) implements Watch.Listener {
+	private record Adapter(WatchListener listener, Executor threads) implements Watch.Listener {
 
 		@Override
 		public void onNext(WatchResponse response) {
@@ -237,7 +241,7 @@ final class JetcdClient implements EtcdClient {
 
 		@Override
 		public void onError(Throwable failure) {
-			this.listener.broken();
+			this.threads.execute(this.listener::broken);
 		}
 
 		@Override

@@ -21,6 +21,7 @@ import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.claim;
@@ -88,6 +89,34 @@ class EtcdThreadTests extends OneEtcdServer {
 		held.forEach(LockHandle::close);
 	}
 
+	/** jetcd reports it under a lock that each thread needs to close a watch. */
+	@Test
+	void brokenWatchMayWaitForAThreadThatClosesAnother() throws Exception {
+		CountDownLatch established = new CountDownLatch(2);
+		CountDownLatch closed = new CountDownLatch(1);
+		try (TcpProxy proxy = TcpProxy.to(server.port())) {
+			JetcdClient client = JetcdClient.create(Client.builder().endpoints("http://127.0.0.1:" + proxy.port()),
+					BOUND);
+			try {
+				Runnable other = client.watch("/other", new WhenBroken(established, () -> {
+				}));
+				client.watch("/one", new WhenBroken(established, () -> {
+					new Thread(() -> {
+						other.run();
+						closed.countDown();
+					}).start();
+					await(closed);
+				}));
+				assertThat(established.await(BOUND.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+				proxy.cut();
+				assertThat(closed.await(BOUND.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+			}
+			finally {
+				client.close();
+			}
+		}
+	}
+
 	private static void await(CountDownLatch notified) {
 		try {
 			notified.await(BOUND.multipliedBy(2).toMillis(), TimeUnit.MILLISECONDS);
@@ -102,6 +131,34 @@ class EtcdThreadTests extends OneEtcdServer {
 		Thread thread = onThreadOfTheClient(Function.identity()).get(BOUND.toMillis(), TimeUnit.MILLISECONDS);
 		this.backend.close();
 		Awaitility.await().atMost(BOUND).until(() -> !thread.isAlive());
+	}
+
+	/**
+	 * Runs a task when a watch is broken.
+	 *
+	 * @param established counted down when the watch is established
+	 * @param task the task
+	 */
+	private record WhenBroken(CountDownLatch established, Runnable task) implements EtcdClient.WatchListener {
+
+		@Override
+		public void created(long revision) {
+			this.established.countDown();
+		}
+
+		@Override
+		public void written(String key, long revision) {
+		}
+
+		@Override
+		public void deleted(String key, long revision) {
+		}
+
+		@Override
+		public void broken() {
+			this.task.run();
+		}
+
 	}
 
 }
