@@ -76,13 +76,15 @@ final class ReleaseNotifications {
 	}
 
 	/**
-	 * Returns a signal for a claim. It must exist before the claim is sent, because the
-	 * notification may overtake the response.
+	 * Returns a signal for an attempt of a claim. It must exist before the claim is sent,
+	 * because the notification may overtake the response. It replaces the signal of the
+	 * previous attempt, which would otherwise retain every attempt of a long wait.
 	 */
 	CompletionStage<ReleaseNotice> expect(OwnerId owner) {
 		subscribe();
-		return this.waiting.compute(owner.value(),
-				(key, present) -> (present != null && !present.isDone()) ? present : new CompletableFuture<>());
+		CompletableFuture<ReleaseNotice> signal = new CompletableFuture<>();
+		this.waiting.put(owner.value(), signal);
+		return signal;
 	}
 
 	/**

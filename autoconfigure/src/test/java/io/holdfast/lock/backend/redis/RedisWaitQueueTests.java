@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.redis;
 
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,14 +46,30 @@ class RedisWaitQueueTests extends OneRedisServer {
 		released(first, grant);
 	}
 
+	/** A claim that waits for days makes an attempt every second. */
+	@Test
+	void earlierAttemptsOfAWaiterAreNotRetained() throws Exception {
+		Grant grant = granted(first, claim(Duration.ZERO));
+		Claim waiting = claim(Duration.ofDays(1));
+		WeakReference<Object> earlier = new WeakReference<>(refused(second, waiting).signal());
+		Contended latest = refused(second, waiting);
+		Awaitility.await().until(() -> {
+			System.gc();
+			return earlier.get() == null;
+		});
+		released(first, grant);
+		get(latest.signal());
+		released(second, granted(second, waiting));
+	}
+
 	@Test
 	void releaseNotifiesTheFirstWaiter() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim early = claim(Duration.ofSeconds(8));
-		Contended notified = refused(second, early);
+		refused(second, early);
 		Claim later = claim(Duration.ofSeconds(2));
 		Contended late = refused(second, later);
-		refused(second, early);
+		Contended notified = refused(second, early);
 		List<String> commands = server.watched(() -> {
 			released(first, grant);
 			return get(notified.signal());
