@@ -242,32 +242,32 @@ final class QuorumAcquisition {
 	}
 
 	private AcquireResult discarded(LockBackendException cause) {
-		undo(true);
+		undo(true, false);
 		return new AcquireResult.Indeterminate(cause);
 	}
 
 	private CompletionStage<AcquireResult> refused(Votes votes) {
 		if (votes.isContended(votes.no(), this.nodes)) {
-			undo(votes.isSplit(this.nodes));
+			boolean demanded = votes.count((answer) -> answer.isNo() && answer.demands()) > 0;
+			undo(votes.isSplit(this.nodes), this.waiting == null && !demanded);
 			if (this.waiting == null) {
 				this.nodes.notifications().forgetAll(this.claim.owner());
 			}
-			return CompletableFuture.completedStage(contended(votes));
+			return CompletableFuture.completedStage(contended(votes, demanded));
 		}
 		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), votes);
 		if (!this.errors.isDefinite(votes)) {
-			undo(false);
+			undo(false, false);
 			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(cause));
 		}
 		// the engine does not withdraw a claim that failed definitely
 		end();
 		this.nodes.notifications().forgetAll(this.claim.owner());
-		undo(false);
+		undo(false, false);
 		return CompletableFuture.failedStage(cause);
 	}
 
-	private AcquireResult contended(Votes votes) {
-		boolean demanded = votes.count((answer) -> answer.isNo() && answer.demands()) > 0;
+	private AcquireResult contended(Votes votes, boolean demanded) {
 		if (demanded) {
 			this.nodes.notifications().noteFree(this.claim.owner(), votes.those(NodeResponse::isYes));
 		}
@@ -278,22 +278,22 @@ final class QuorumAcquisition {
 	}
 
 	/**
-	 * Undoes every grant of this claim, including those that a node may have made in this
-	 * or an earlier attempt. A node that rejected the claim keeps its position while the
-	 * claim waits.
+	 * Undoes every grant of this claim, of this or an earlier attempt. A node that
+	 * rejected the claim keeps its position while the claim waits.
 	 * @param notify whether the nodes notify their first waiters. Without a majority of
 	 * such nodes, these would be rejected again
+	 * @param last whether neither another attempt nor a release of the claim follows
 	 */
-	private void undo(boolean notify) {
+	private void undo(boolean notify, boolean last) {
 		this.over.complete(null);
 		this.notified.remove(this.claim.owner());
-		this.nodes.all().forEach((node) -> response(node).thenAccept((response) -> undo(response, notify)));
+		this.nodes.all().forEach((node) -> response(node).thenAccept((response) -> undo(response, notify, last)));
 	}
 
-	private void undo(NodeResponse response, boolean notify) {
+	private void undo(NodeResponse response, boolean notify, boolean last) {
 		boolean granted = !response.isNo() && !response.isNoVote() && !(this.first && response.isNotSent());
 		if (granted || this.ended.get()) {
-			this.nodes.undo(response.node(), this.claim, this.number, position(), notify);
+			this.nodes.undo(response, this.claim, this.number, position(), notify, last);
 		}
 	}
 

@@ -165,7 +165,13 @@ final class RedlockNodes {
 			return CompletableFuture.completedStage(NodeResponse.NOT_HELD);
 		}
 		boolean late = node.missed().mayReceiveLate(claim);
-		return undo(node, claim, -1, Duration.ZERO, true).whenComplete((answer, failure) -> {
+		return confirmed(node, claim, late, undo(node, claim, -1, Duration.ZERO, true));
+	}
+
+	/** Notes whether a node may keep a claim that has ended, or grant it late. */
+	private static CompletionStage<List<Object>> confirmed(RedlockNode node, Claim claim, boolean late,
+			CompletionStage<List<Object>> ended) {
+		return ended.whenComplete((answer, failure) -> {
 			if (failure != null || (late && answer.equals(NodeResponse.NOT_HELD))) {
 				node.missed().unconfirmed(claim);
 			}
@@ -173,6 +179,21 @@ final class RedlockNodes {
 				node.missed().forget(claim);
 			}
 		});
+	}
+
+	/**
+	 * Undoes an attempt of a claim on a node.
+	 * @param response the response of the node to the attempt
+	 * @param last whether neither another attempt nor a release of the claim follows
+	 */
+	void undo(NodeResponse response, Claim claim, long attempt, Duration position, boolean notify, boolean last) {
+		RedlockNode node = response.node();
+		boolean sent = response.isYes() || response.isMissing();
+		boolean late = last && node.missed().mayReceiveLate(claim);
+		CompletionStage<List<Object>> undone = undo(node, claim, attempt, position, notify);
+		if (last && sent) {
+			confirmed(node, claim, late, undone);
+		}
 	}
 
 	/**
@@ -201,7 +222,8 @@ final class RedlockNodes {
 	 * @param position how long the claim keeps a position in the wait queue instead
 	 * @param notify whether the node notifies the first waiter if the lock is free
 	 */
-	CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration position, boolean notify) {
+	private CompletionStage<List<Object>> undo(RedlockNode node, Claim claim, long attempt, Duration position,
+			boolean notify) {
 		return node.run(RedlockScripts.RELEASE, this.keys.of(claim.lock()),
 				withMemory(claim.owner().value(), attempt, claim.mode().name(), position.toMillis(),
 						this.notifications.waited(claim.owner()).toMillis(), this.notifications.instance(),

@@ -92,6 +92,28 @@ class LateNodeTests {
 		assertThat(late.releases).isEqualTo(4);
 	}
 
+	/** No release follows the rejection of a claim that does not wait. */
+	@Test
+	void attemptThatComesAfterItWasUndoneIsReleased() {
+		this.connection.complete(1);
+		this.backend.verify();
+		ScriptedNode late = this.nodes.get(2);
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.REJECTED));
+		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
+		late.released = List.of(0L);
+		Claim once = this.claim.withRemainingWait(Duration.ZERO);
+		assertThat(this.backend.tryAcquire(once).toCompletableFuture().join()).isInstanceOf(Contended.class);
+		assertThat(late.releases).isOne();
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
+		late.acquired = CompletableFuture
+			.completedFuture(List.of(0L, 5_000L, 1_000L, once.owner().value(), 0L, 1L, 1L));
+		late.released = List.of(1L);
+		assertGrantedAndReleased(claim());
+		assertThat(late.releases).isEqualTo(3);
+		assertGrantedAndReleased(claim());
+		assertThat(late.releases).isEqualTo(4);
+	}
+
 	private void assertGrantedAndReleased(Claim claim) {
 		Acquired acquired = (Acquired) this.backend.tryAcquire(claim).toCompletableFuture().join();
 		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
