@@ -36,7 +36,7 @@ record RedisAddress(boolean tls, String hostAndPort, @Nullable String username, 
 		int scheme = address.indexOf("://");
 		String name = (scheme > 0) ? address.substring(0, scheme) : "";
 		int at = address.lastIndexOf('@');
-		Matcher location = LOCATION.matcher(address.substring(Math.max(scheme + 3, at + 1)));
+		Matcher location = LOCATION.matcher((scheme > 0) ? address.substring(Math.max(scheme + 3, at + 1)) : "");
 		if (!(name.equals("redis") || name.equals("rediss")) || !location.matches() || !isPort(port(location))) {
 			throw new LockConfigurationException(
 					"The property '%s' is '%s', which is not a Redis address. Use redis://host:port, or rediss://host:port for TLS."

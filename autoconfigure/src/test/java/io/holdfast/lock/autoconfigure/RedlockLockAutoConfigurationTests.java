@@ -157,6 +157,15 @@ class RedlockLockAutoConfigurationTests {
 				.hasMessageContaining("tolerate no more failures than 3"));
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "redis://a:1,redis://b:1,", "a,b,c" })
+	void nodeThatIsNoAddressIsRefused(String nodes) {
+		this.runner.withPropertyValues("distributed-lock.redlock.nodes=" + nodes)
+			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("which is not a Redis address. Use redis://host:port"));
+	}
+
 	@Test
 	void sameAddressTwiceIsRefused() {
 		this.runner.withPropertyValues("distributed-lock.redlock.nodes=redis://a:1,redis://b:1,redis://u:p@a:1")
