@@ -4,8 +4,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -62,6 +64,21 @@ class LettuceScriptClientTests {
 		String arrived = new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
 		assertThat(get(this.client.eval(new RedisScript(echo, Sha1.hex(echo)), List.of(text), text, "end")))
 			.containsExactly(arrived, arrived, "end");
+	}
+
+	/**
+	 * Redis ends the connection of a subscriber that may not use its channel any more.
+	 */
+	@Test
+	void channelThatIsPermittedAgainIsSubscribedAgain() throws Exception {
+		BlockingQueue<String> messages = new LinkedBlockingQueue<>();
+		get(this.client.subscribe("news", messages::add));
+		this.server.ask("acl", "setuser", "default", "resetchannels");
+		Awaitility.await("a rejected subscription").until(() -> this.server.ask("acl", "log").contains("news"));
+		this.server.ask("acl", "setuser", "default", "&*");
+		Awaitility.await("a subscription").until(() -> this.server.ask("pubsub", "channels").contains("news"));
+		this.server.ask("publish", "news", "text");
+		assertThat(messages.poll(5, TimeUnit.SECONDS)).isEqualTo("text");
 	}
 
 	@Test
