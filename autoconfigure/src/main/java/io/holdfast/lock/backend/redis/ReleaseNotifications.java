@@ -45,6 +45,10 @@ final class ReleaseNotifications {
 
 	private final boolean counted;
 
+	private volatile @Nullable Subscription subscribed;
+
+	private volatile boolean closed;
+
 	ReleaseNotifications(ScriptClient client, String namespace) {
 		String prefix = namespace + ":wake:";
 		this.client = client;
@@ -123,6 +127,11 @@ final class ReleaseNotifications {
 		return this.client.subscribe(this.channel, this::received).whenComplete((subscription, failure) -> {
 			if (failure != null) {
 				reportOnce(failure);
+				return;
+			}
+			this.subscribed = subscription;
+			if (this.closed) {
+				subscription.end();
 			}
 		});
 	}
@@ -153,12 +162,13 @@ final class ReleaseNotifications {
 	}
 
 	/**
-	 * Unsubscribes.
+	 * Unsubscribes, also if a subscription is in progress.
 	 * @return completes when the attempt has ended, whether or not it succeeded
 	 */
 	CompletionStage<?> close() {
-		return this.subscription.hasSucceeded() ? this.subscription.get().thenCompose(Subscription::end)
-				: CompletableFuture.completedStage(null);
+		this.closed = true;
+		Subscription present = this.subscribed;
+		return (present != null) ? present.end() : CompletableFuture.completedStage(null);
 	}
 
 }
