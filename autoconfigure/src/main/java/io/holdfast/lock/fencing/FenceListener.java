@@ -50,9 +50,10 @@ final class FenceListener implements TransactionExecutionListener {
 		}
 	}
 
+	/** A savepoint whose release or rollback has failed may still exist. */
 	@Override
 	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
-		if (transaction.isNested()) {
+		if (transaction.isNested() && commitFailure == null) {
 			PassedHolds.savepointEnded();
 		}
 	}

@@ -230,6 +230,23 @@ class FencedInnerTransactionTests {
 		assertThat(exists("another")).isTrue();
 	}
 
+	/** PostgreSQL releases no savepoint after a failed statement. */
+	@Test
+	void innerTransactionIsRefusedIfTheSavepointWasNotReleased() {
+		open(End.POSTGRESQL_FAILURE);
+		TransactionTemplate nested = new TransactionTemplate(this.outer.getTransactionManager());
+		nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+		holding(10, "a", () -> this.outer.executeWithoutResult((status) -> {
+			status.setRollbackOnly();
+			assertThatExceptionOfType(TransactionSystemException.class)
+				.isThrownBy(() -> nested.executeWithoutResult((savepoint) -> endOnServer(End.POSTGRESQL_FAILURE)));
+			assertThatExceptionOfType(DataAccessException.class)
+				.isThrownBy(() -> this.inner.executeWithoutResult((failure) -> write("failure")))
+				.withMessageContainingAll("Lock 'stock:42'", "savepoint");
+		}));
+		assertThat(exists("failure")).isFalse();
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void validHolderWrites(End end) {
