@@ -201,12 +201,18 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	/**
-	 * Returns the database to which a connection leads, if the data source routes to
-	 * several; otherwise the same text for all connections.
+	 * Returns the database and the schema to which a connection leads, if the data source
+	 * routes to several; otherwise the same text for all connections. Pools of the same
+	 * database may have URLs with different parameters.
 	 */
 	String databaseOf(Connection connection) {
+		if (!this.routes) {
+			return "";
+		}
 		try {
-			return this.routes ? String.valueOf(connection.getMetaData().getURL()) : "";
+			String url = String.valueOf(connection.getMetaData().getURL());
+			return "%s %s %s".formatted(url.split("[?;]", 2)[0], connection.getCatalog(),
+					this.table.contains(".") ? "" : connection.getSchema());
 		}
 		catch (SQLException ex) {
 			throw new DataAccessResourceFailureException("The database of the transaction cannot be determined", ex);

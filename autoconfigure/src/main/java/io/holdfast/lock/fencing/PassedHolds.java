@@ -95,6 +95,20 @@ final class PassedHolds {
 		TransactionSynchronizationManager.registerSynchronization(pass);
 	}
 
+	/**
+	 * Returns the database of a connection with which this thread has passed, or
+	 * {@code null}. To ask the database for it may be a round trip.
+	 */
+	static @Nullable String databaseOf(ConnectionHolder connection) {
+		return CURRENT.get()
+			.entrySet()
+			.stream()
+			.filter((passed) -> passed.getValue().connection == connection)
+			.map((passed) -> passed.getKey().database())
+			.findFirst()
+			.orElse(null);
+	}
+
 	/** Called when a nested transaction has ended, and with it its savepoint. */
 	static void savepointEnded() {
 		if (!TransactionSynchronizationManager.isSynchronizationActive()) {

@@ -260,7 +260,8 @@ public final class TransactionFence implements Fence {
 	 */
 	private void pass(List<LockHandle> holds, ConnectionHolder connection, Predicate<ConnectionHolder> trusted) {
 		try {
-			String database = this.guard.databaseOf(connection.getConnection());
+			String known = PassedHolds.databaseOf(connection);
+			String database = (known != null) ? known : this.guard.databaseOf(connection.getConnection());
 			List<LockHandle> ahead = PassedHolds.notAmong(holds, connection, database, (passed,
 					earlier) -> (earlier.sameHold() && trusted.test(earlier.connection())) || isKept(passed, earlier));
 			if (!ahead.isEmpty()) {

@@ -3,6 +3,7 @@ package io.holdfast.lock.fencing;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
@@ -21,6 +22,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.test.server.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -35,7 +37,10 @@ class FencedRoutingTests {
 
 	private final DataSource two = database("two");
 
-	private final Routing routing = new Routing(this.one, this.two);
+	/** In the same database as the first one. */
+	private final DataSource schema = database("one", ";INIT=CREATE SCHEMA IF NOT EXISTS S\\;SET SCHEMA S");
+
+	private final Routing routing = new Routing(Map.of("one", this.one, "two", this.two, "schema", this.schema));
 
 	private final TransactionTemplate outer = new TransactionTemplate(manager());
 
@@ -44,8 +49,15 @@ class FencedRoutingTests {
 	private Runnable unbind;
 
 	private static DataSource database(String name) {
-		DataSource database = new DriverManagerDataSource(
-				"jdbc:h2:mem:routed-%s;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=500".formatted(name));
+		return database(name, "");
+	}
+
+	private static DataSource database(String name, String settings) {
+		return withFences(new DriverManagerDataSource(
+				"jdbc:h2:mem:routed-%s;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=500".formatted(name) + settings));
+	}
+
+	private static DataSource withFences(DataSource database) {
 		new ResourceDatabasePopulator(
 				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
 			.execute(database);
@@ -105,13 +117,38 @@ class FencedRoutingTests {
 			})));
 	}
 
-	/** Leads to one of two databases. */
+	/** The pools of a database often differ in their timeouts. */
+	@Test
+	void innerTransactionDoesNotWaitForTheRowOfAnotherPool() {
+		try (PostgresServer postgres = PostgresServer.started()) {
+			String url = postgres.jdbcUrl() + "&options=-c%20lock_timeout=10s";
+			this.routing.lead(Map.of("one", withFences(new DriverManagerDataSource(url)), "two",
+					new DriverManagerDataSource(url + "&socketTimeout=60")));
+			AtomicBoolean ran = new AtomicBoolean();
+			this.outer.executeWithoutResult((status) -> inner("two", () -> ran.set(true)));
+			assertThat(ran).isTrue();
+		}
+	}
+
+	@Test
+	void innerTransactionPassesTheFenceOfItsOwnSchema() {
+		this.outer.executeWithoutResult((status) -> inner("schema", () -> {
+		}));
+		assertThat(tokens(this.one)).containsExactly(10L);
+		assertThat(tokens(this.schema)).containsExactly(10L);
+	}
+
+	/** Leads to one of several databases. */
 	private static final class Routing extends AbstractRoutingDataSource {
 
 		private String route = "one";
 
-		Routing(DataSource one, DataSource two) {
-			setTargetDataSources(Map.of("one", one, "two", two));
+		Routing(Map<Object, Object> targets) {
+			lead(targets);
+		}
+
+		void lead(Map<Object, Object> targets) {
+			setTargetDataSources(targets);
 			afterPropertiesSet();
 		}
 
