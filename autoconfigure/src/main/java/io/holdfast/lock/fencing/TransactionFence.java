@@ -283,7 +283,10 @@ public final class TransactionFence implements Fence {
 	 * after a failed statement or a deadlock, and the caller may have gone on.
 	 */
 	private boolean isKept(List<LockHandle> passed, PassedHolds.Earlier earlier) {
-		return this.guard.isKept(passed, earlier.connection().getConnection(), earlier.beforeSavepoint());
+		ConnectionHolder outer = earlier.connection();
+		// Spring returns a connection beside the transaction when it suspends that one
+		return outer.getConnectionHandle() != null
+				&& this.guard.isKept(passed, outer.getConnection(), earlier.beforeSavepoint());
 	}
 
 }
