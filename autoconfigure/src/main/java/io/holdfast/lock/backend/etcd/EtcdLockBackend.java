@@ -111,7 +111,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
 		this.results = new ClaimResults(this.calls, this.keys, clock, new Semaphore(MOST_STICKY_LEASES), this::withdraw,
 				this::lost);
-		this.renewals = new EtcdRenewals(this.calls, this.queueNodes, clock, this::lost);
+		this.renewals = new EtcdRenewals(this.calls, this.queueNodes, clock, this::lost, this::withdraw);
 		this.lookup = new EtcdLookup(this.calls, this.keys, this.sessions);
 		this.clock = clock;
 		this.stopClock = stopClock;
@@ -190,7 +190,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	public CompletionStage<ReleaseResult> release(Grant grant) {
 		QueueNode queueNode = this.queueNodes.of(grant);
 		if (queueNode == null) {
-			return CompletableFuture.completedFuture(new ReleaseResult.NotHeld());
+			return this.renewals.withdrawOther(grant, new ReleaseResult.NotHeld(), ReleaseResult.Indeterminate::new);
 		}
 		queueNode.release();
 		return this.queue.release(queueNode, grant.storeToken()).handle((wasCurrent, failure) -> {

@@ -27,16 +27,20 @@ final class EtcdRenewals {
 
 	private final Function<QueueNode, CompletableFuture<Void>> lost;
 
+	private final Function<QueueNode, CompletableFuture<Void>> withdraw;
+
 	/**
 	 * Creates the renewals of one backend.
 	 * @param lost forgets a hold whose key is gone
+	 * @param withdraw ends a claim and deletes its key
 	 */
 	EtcdRenewals(EtcdCalls calls, QueueNodes queueNodes, SchedulingClock clock,
-			Function<QueueNode, CompletableFuture<Void>> lost) {
+			Function<QueueNode, CompletableFuture<Void>> lost, Function<QueueNode, CompletableFuture<Void>> withdraw) {
 		this.calls = calls;
 		this.queueNodes = queueNodes;
 		this.clock = clock;
 		this.lost = lost;
+		this.withdraw = withdraw;
 	}
 
 	/** Renews grants, as many in one round trip as fit into a transaction. */
@@ -60,14 +64,27 @@ final class EtcdRenewals {
 		for (Grant grant : grants) {
 			QueueNode queueNode = this.queueNodes.of(grant);
 			EtcdLease lease = (queueNode != null) ? queueNode.lease() : null;
-			answers
-				.add((queueNode == null || lease == null) ? CompletableFuture.completedFuture(new RenewResult.Refused())
-						: renewals.computeIfAbsent(lease, (shared) -> shared.renewedWith(start, term))
-							.thenCombine(revisions, (renewed, read) -> read.of(queueNode.key()) == grant.storeToken())
-							.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
-							.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
+			answers.add((queueNode == null || lease == null)
+					? withdrawOther(grant, new RenewResult.Refused(), RenewResult.Indeterminate::new)
+					: renewals.computeIfAbsent(lease, (shared) -> shared.renewedWith(start, term))
+						.thenCombine(revisions, (renewed, read) -> read.of(queueNode.key()) == grant.storeToken())
+						.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
+						.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
 		}
 		return Stages.all(answers);
+	}
+
+	/**
+	 * Withdraws the claim of a hold that has lost its key, if an earlier attempt has
+	 * created another key meanwhile. The engine keeps the hold instead of the grant of
+	 * that attempt.
+	 * @param gone the result if nothing of the claim is left
+	 * @param unknown returns the result if the claim may still have a key
+	 */
+	<T> CompletableFuture<T> withdrawOther(Grant grant, T gone, Function<Throwable, T> unknown) {
+		QueueNode other = this.queueNodes.find(grant.claim());
+		return (other == null) ? CompletableFuture.completedFuture(gone) : this.withdraw.apply(other)
+			.handle((done, failure) -> (failure == null) ? gone : unknown.apply(Stages.cause(failure)));
 	}
 
 	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean keyExists, EtcdLease lease,

@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.etcd;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -66,6 +67,31 @@ class EtcdKeyTests extends LateEtcdBackend {
 		}
 		assertThat(namesSince(start)).hasSize(1);
 		released(this.other, holder);
+	}
+
+	/**
+	 * An operator has deleted the key of the hold meanwhile. The engine ignores the grant
+	 * of the earlier attempt.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void keyThatAnEarlierAttemptCreatesDuringAHoldIsDeleted(boolean renewed) throws Exception {
+		Claim claim = claim(LOCK);
+		this.client.delayNextAttempt();
+		CompletableFuture<AcquireResult> late = this.backend.tryAcquire(claim).toCompletableFuture();
+		Awaitility.await().atMost(BOUND).until(this.client::holdsBack);
+		Grant grant = granted(this.backend, claim);
+		deleteKey();
+		assertThat(this.client.carryOut()).isEqualTo(1);
+		answer(late);
+		if (renewed) {
+			assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Refused.class);
+		}
+		else {
+			assertThat(answer(this.backend.release(grant))).isInstanceOf(ReleaseResult.NotHeld.class);
+		}
+		assertThat(keys("locks/")).isEmpty();
+		assertThat(this.backend.queueNodes.remembered()).isEmpty();
 	}
 
 	private static Claim withoutWait() {
