@@ -9,19 +9,21 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 
 /**
  * A gauge whose value is the sum of those of all observers of a registry, such as the
- * observers of two application contexts. A registry keeps only the first gauge with a
- * name and its tags, and would hide the values of all others. Thread-safe.
+ * observers of two application contexts, and of all meters that a filter of the registry
+ * makes the same. A registry keeps only the first gauge with a name and its tags, and
+ * would hide the values of all others. Thread-safe.
  */
 final class SharedGauge {
 
-	private static final Map<MeterRegistry, Map<Key, SharedGauge>> ALL = new WeakHashMap<>();
+	private static final Map<MeterRegistry, Map<Meter.Id, SharedGauge>> ALL = new WeakHashMap<>();
 
-	private final List<AtomicInteger> values = new CopyOnWriteArrayList<>();
+	private volatile List<AtomicInteger> values = new CopyOnWriteArrayList<>();
 
 	private SharedGauge() {
 	}
@@ -34,18 +36,21 @@ final class SharedGauge {
 	 * @return the value, which the caller changes and removes
 	 */
 	static Value add(MeterRegistry registry, LockMeterDocumentation meter, Tags tags) {
-		Key key = new Key(meter, tags);
 		AtomicInteger value = new AtomicInteger();
 		synchronized (ALL) {
-			SharedGauge shared = ALL.computeIfAbsent(registry, (first) -> new HashMap<>())
-				.computeIfAbsent(key, (first) -> new SharedGauge());
-			shared.values.add(value);
-			Gauge gauge = Gauge.builder(meter.getName(), shared, SharedGauge::sum)
+			SharedGauge next = new SharedGauge();
+			Gauge gauge = Gauge.builder(meter.getName(), next, SharedGauge::sum)
 				.description(meter.description())
 				.tags(tags)
 				.strongReference(true)
 				.register(registry);
-			return new Value(value, () -> shared.remove(value, key, gauge, registry));
+			// with the name and the tags that the filters of the registry have left
+			SharedGauge shared = ALL.computeIfAbsent(registry, (first) -> new HashMap<>())
+				.computeIfAbsent(gauge.getId(), (first) -> next);
+			// a registry that was cleared has registered the next one
+			next.values = shared.values;
+			shared.values.add(value);
+			return new Value(value, () -> shared.remove(value, gauge, registry));
 		}
 	}
 
@@ -53,10 +58,10 @@ final class SharedGauge {
 		return this.values.stream().mapToInt(AtomicInteger::get).sum();
 	}
 
-	private void remove(AtomicInteger value, Key key, Gauge gauge, MeterRegistry registry) {
+	private void remove(AtomicInteger value, Gauge gauge, MeterRegistry registry) {
 		synchronized (ALL) {
 			if (this.values.remove(value) && this.values.isEmpty()) {
-				Objects.requireNonNull(ALL.get(registry)).remove(key);
+				Objects.requireNonNull(ALL.get(registry)).remove(gauge.getId());
 				registry.remove(gauge);
 			}
 		}
@@ -69,16 +74,6 @@ final class SharedGauge {
 	 * @param removal removes it, and with the last one the gauge
 	 */
 	record Value(AtomicInteger current, Runnable removal) {
-
-	}
-
-	/**
-	 * Identifies a gauge of a registry.
-	 *
-	 * @param meter the gauge
-	 * @param tags its tags
-	 */
-	private record Key(LockMeterDocumentation meter, Tags tags) {
 
 	}
 

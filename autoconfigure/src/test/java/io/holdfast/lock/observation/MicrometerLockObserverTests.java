@@ -200,6 +200,22 @@ class MicrometerLockObserverTests {
 	}
 
 	@Test
+	void gaugeThatAFilterMergesIsTheSumOfAllLocks() {
+		this.registry.config().meterFilter(MeterFilter.ignoreTags("name"));
+		MicrometerLockObserver other = new MicrometerLockObserver(this.registry);
+		this.observer.acquiring(LockName.of("stock", "42"), "redis");
+		this.observer.acquiring(LockName.of("orders", "42"), "redis");
+		other.acquiring(LockName.of("invoices", "42"), "redis");
+		assertThat(this.registry.get("distributed.lock.waiting").gauge().value()).isEqualTo(3);
+		this.observer.close();
+		assertThat(this.registry.get("distributed.lock.waiting").gauge().value()).isEqualTo(1);
+		this.registry.clear();
+		this.observer.acquiring(LockName.of("reports", "42"), "redis");
+		assertThat(this.registry.get("distributed.lock.waiting").gauge().value()).isEqualTo(2);
+		other.close();
+	}
+
+	@Test
 	void importantSharesAreCountedExactly() {
 		for (long seconds : new long[] { 3, 15, 16, 24, 31 }) {
 			acquire(AcquireOutcome.CONTENDED, Duration.ofSeconds(seconds));
