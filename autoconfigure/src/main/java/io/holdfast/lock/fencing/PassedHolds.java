@@ -209,6 +209,11 @@ final class PassedHolds {
 		public void savepointRollback(Object savepoint) {
 			if (this.laterSavepoints.stream().noneMatch((later) -> later == savepoint)) {
 				forget();
+				return;
+			}
+			// ends those after it, too
+			while (this.laterSavepoints.peekLast() != savepoint) {
+				this.laterSavepoints.removeLast();
 			}
 		}
 

@@ -247,6 +247,25 @@ class FencedInnerTransactionTests {
 		assertThat(exists("failure")).isFalse();
 	}
 
+	/** Nothing is left of the savepoint that was not released. */
+	@Test
+	void innerTransactionPassesAfterARollbackToAnEarlierSavepoint() {
+		open(End.POSTGRESQL_FAILURE);
+		TransactionTemplate nested = new TransactionTemplate(this.outer.getTransactionManager());
+		nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+		holding(10, "a", () -> this.outer.executeWithoutResult((status) -> {
+			status.setRollbackOnly();
+			nested.executeWithoutResult((earlier) -> {
+				earlier.setRollbackOnly();
+				assertThatExceptionOfType(TransactionSystemException.class)
+					.isThrownBy(() -> nested.executeWithoutResult((savepoint) -> endOnServer(End.POSTGRESQL_FAILURE)));
+			});
+			endOnServer(End.POSTGRESQL_FAILURE);
+			this.inner.executeWithoutResult((failure) -> write("failure"));
+		}));
+		assertThat(exists("failure")).isTrue();
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void validHolderWrites(End end) {
