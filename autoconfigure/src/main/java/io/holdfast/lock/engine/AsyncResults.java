@@ -32,7 +32,7 @@ final class AsyncResults {
 	 */
 	static <T> CompletionStage<T> deliver(CompletableFuture<Outcome<HeldLocks>> acquired,
 			Function<Outcome<HeldLocks>, ? extends T> value, Executor callbacks) {
-		Receipt receipt = new Receipt(() -> acquired.thenAccept((outcome) -> outcome.map(HeldLocks::closeAsync)));
+		Receipt receipt = new Receipt(() -> acquired.thenAccept((outcome) -> outcome.map(HeldLocks::discard)));
 		WithdrawableFuture<T> result = new WithdrawableFuture<>(() -> {
 			acquired.cancel(false);
 			receipt.release();
@@ -72,7 +72,7 @@ final class AsyncResults {
 				result.settle(null, (cancellation != null) ? cancellation : failureOf(outcome::orElseThrow));
 			}
 			else if (result.isDone()) {
-				granted.value().closeAsync();
+				granted.value().discard();
 			}
 			else {
 				closeAfter(run(action, granted.value()), granted.value()).whenComplete(result::settle);

@@ -87,6 +87,15 @@ abstract class ClosableHold implements DeferrableHold {
 		}, this.rules.callbacks());
 	}
 
+	/**
+	 * Ends a hold that no code has used, even if a transaction defers its release;
+	 * completes when the store has responded.
+	 */
+	CompletableFuture<?> endUnused() {
+		boolean ends = CLOSED.compareAndSet(this, 0, 1) && DEFERRALS.getAndSet(this, ENDED) > ENDED;
+		return ends ? end() : DONE;
+	}
+
 	private CompletableFuture<?> endUse() {
 		// the caller is a user, too: the last one finds no deferral left
 		return (DEFERRALS.decrementAndGet(this) == ENDED) ? end() : DONE;

@@ -158,6 +158,11 @@ final class CombinedHold implements HeldLocks {
 	}
 
 	@Override
+	public CompletableFuture<?> discard() {
+		return close(this.parts, Hold::discard);
+	}
+
+	@Override
 	public String toString() {
 		return this.parts.toString();
 	}

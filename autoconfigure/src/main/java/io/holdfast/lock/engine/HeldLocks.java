@@ -23,6 +23,13 @@ interface HeldLocks extends ManagedHold {
 	CompletableFuture<?> closeAsync();
 
 	/**
+	 * Closes this hold, which no code has used, without blocking the caller. Neither its
+	 * {@code minHold} nor a transaction keeps the lock.
+	 * @return completes when the store has responded to the release
+	 */
+	CompletableFuture<?> discard();
+
+	/**
 	 * Fails if a lock was lost before the caller's code starts: while other locks of the
 	 * request were acquired, or while the process was paused.
 	 */

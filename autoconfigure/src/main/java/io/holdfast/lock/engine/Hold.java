@@ -242,12 +242,12 @@ final class Hold extends ClosableHold implements HeldLocks {
 		IdleWait.join(CallerReleases.close(this.lease.request().backend(), this::release));
 	}
 
-	/** Closes a hold that no code has used. A failed request keeps no lock closed. */
-	CompletableFuture<?> discard() {
+	@Override
+	public CompletableFuture<?> discard() {
 		if (!this.reentrant) {
 			this.lease.store.end.keepClosedNoLonger();
 		}
-		return closeAsync();
+		return endUnused();
 	}
 
 	boolean isBoundHere() {
