@@ -173,7 +173,9 @@ final class Hold extends ClosableHold implements HeldLocks {
 				requireValid(" What this call did may overlap with another holder's work. Verify it, then repeat it.",
 						" It is not known to be lost. Check again, or undo what this call did and repeat it.");
 			case COMMIT -> verifyAtCommit();
-			case RETURN -> verifyUnlessCommitted(this.lease.lossMessage(), setAside());
+			// nothing extends the validity after the body itself has released the lock
+			case RETURN ->
+				verifyUnlessCommitted((this.ended && !this.lease.lost()) ? null : this.lease.lossMessage(), setAside());
 			case RELEASED ->
 				verifyUnlessCommitted(this.lease.lost() ? this.lease.lossMessage() : null, SetAside.NOTHING);
 		}

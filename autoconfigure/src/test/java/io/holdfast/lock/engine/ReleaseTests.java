@@ -73,6 +73,37 @@ class ReleaseTests {
 	}
 
 	@Test
+	void workAfterAnEarlyReleaseMayTakeLongerThanTheLease() {
+		String result = this.fixture.engine.execute(request().leaseTime(LEASE).build(), (handle) -> {
+			handle.close();
+			this.time.advance(LEASE.multipliedBy(2));
+			return "done";
+		});
+		assertThat(result).isEqualTo("done");
+		CompletableFuture<String> work = new CompletableFuture<>();
+		CompletableFuture<String> later = this.fixture.engine
+			.executeAsync(request().leaseTime(LEASE).build(), (handle) -> {
+				handle.close();
+				return work;
+			})
+			.toCompletableFuture();
+		this.time.advance(LEASE.multipliedBy(2));
+		work.complete("done");
+		assertThat(later).isCompletedWithValue("done");
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void earlyReleaseOfALockThatWasGoneFailsTheCall() {
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.fixture.engine.execute(request().build(), (handle) -> {
+				this.backend.owners.clear();
+				handle.close();
+				return "done";
+			}));
+	}
+
+	@Test
 	void minHoldKeepsTheLockClosedAfterItsRelease() {
 		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(60)));
 		this.time.advance(Duration.ofSeconds(1));
