@@ -56,13 +56,16 @@ final class RenewalSchedule {
 	}
 
 	/**
-	 * Returns the time until the first renewal. A lock that was kept for its holder is
-	 * renewed soon, because it is kept for less than its lease.
+	 * Returns when to send the first renewal. A lock that was kept for its holder is
+	 * renewed soon, because it is kept for less than its lease. A grant that arrives late
+	 * leaves less of the validity, perhaps less than an interval.
+	 * @param now the time of the grant
 	 */
-	long firstInterval() {
+	long firstRenewal(long now) {
 		Validity validity = this.lease.validity();
 		boolean kept = validity.kept().compareTo(validity.leaseTime()) < 0;
-		return kept ? Math.min(AFTER_KEPT, interval()) : interval();
+		long usual = now + (kept ? Math.min(AFTER_KEPT, interval()) : interval());
+		return Math.min(usual, Math.max(now, validity.freshUntil()));
 	}
 
 	long interval() {

@@ -71,7 +71,7 @@ final class Watchdog {
 			}
 			schedule.number = this.numbers++;
 			long now = schedule.lease.holder().acquiredAt();
-			schedule.nextRenewal = now + schedule.firstInterval();
+			schedule.nextRenewal = schedule.firstRenewal(now);
 			schedule.watched = true;
 			this.watched++;
 			plan(schedule, now);

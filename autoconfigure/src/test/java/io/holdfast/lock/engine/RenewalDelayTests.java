@@ -3,6 +3,7 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
@@ -17,13 +18,15 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.observation.MicrometerLockObserver;
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 
+import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests that renewals are sent in time while threads on all processors do other work and
- * produce garbage, and that their delay is measured.
+ * Tests that renewals are sent in time, while threads on all processors do other work and
+ * produce garbage, or after a late grant, and that their delay is measured.
  */
 class RenewalDelayTests {
 
@@ -54,6 +57,23 @@ class RenewalDelayTests {
 		finally {
 			busy.set(false);
 		}
+	}
+
+	/** The validity starts before the request, so little of it is left. */
+	@Test
+	void leaseWhoseGrantWasLateIsRenewedBeforeItEnds() {
+		EngineFixture fixture = new EngineFixture();
+		CompletableFuture<AcquireResult> answer = new CompletableFuture<>();
+		fixture.backend.acquires.add((claim) -> answer);
+		CompletableFuture<LockHandle> acquired = fixture.acquire(request().leaseTime(LEASE));
+		AcquireResult grant = fixture.backend.answer(fixture.backend.claims.get(0));
+		fixture.time.pause(LEASE.multipliedBy(3).dividedBy(4));
+		answer.complete(grant);
+		assertThat(acquired.join().remainingValidity()).isLessThan(LEASE.dividedBy(3));
+		fixture.time.advance(LEASE);
+		assertThat(fixture.record.losses).isEmpty();
+		assertThat(acquired.join().isHeld()).isTrue();
+		assertThat(fixture.record.delays).isNotEmpty().containsOnly(Duration.ZERO);
 	}
 
 	private static void makeGarbage(AtomicBoolean busy) {
