@@ -16,10 +16,12 @@ import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.ObjectUtils;
@@ -216,20 +218,32 @@ final class LockKey implements KeySource {
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
 			SpelNode child = node.getChild(i);
-			if (node instanceof OpPlus && isNull(child, context)) {
+			if (node instanceof OpPlus && value(child, context) == null) {
 				throw problem("has a part, %s, that %s".formatted(child.toStringAST(), KeyText.shared("null")), null);
 			}
-			requireNoNull(child, context);
+			if (isEvaluated(node, i, context)) {
+				requireNoNull(child, context);
+			}
 		}
 	}
 
-	private boolean isNull(SpelNode part, KeyContext context) {
+	/** Only one alternative of a conditional expression is evaluated. */
+	private boolean isEvaluated(SpelNode node, int child, KeyContext context) {
+		if (child == 0 || !(node instanceof Ternary || node instanceof Elvis)) {
+			return true;
+		}
+		Object first = value(node.getChild(0), context);
+		return (node instanceof Elvis) ? ObjectUtils.isEmpty(first)
+				: child == (Boolean.parseBoolean(String.valueOf(first)) ? 1 : 2);
+	}
+
+	/** Returns the value of a part, or the part if it depends on the rest. */
+	private @Nullable Object value(SpelNode part, KeyContext context) {
 		try {
-			return part.getValue(new ExpressionState(context, context.getRootObject(), this.configuration)) == null;
+			return part.getValue(new ExpressionState(context, context.getRootObject(), this.configuration));
 		}
 		catch (EvaluationException | IllegalStateException ex) {
-			// depends on the surrounding expression
-			return false;
+			return part;
 		}
 	}
 

@@ -122,6 +122,15 @@ class LockKeyTests {
 	}
 
 	@Test
+	void nullInAnAlternativeThatDoesNotApplyIsIgnored() {
+		assertThat(keys("ternary", null, "annulled")).containsExactly("status-annulled");
+		assertThat(keys("ternary", "null", "open")).containsExactly("region-null");
+		refused("has a part, #status, that is null", "ternary", null, null);
+		assertThat(keys("elvis", "annulled", null)).containsExactly("annulled");
+		refused("has a part, #status, that is null", "elvis", "", null);
+	}
+
+	@Test
 	void partsOfAKeyAreJoinedSoThatDifferentPartsDiffer() {
 		assertThat(keys("compound", "a", 1L)).containsExactly("a,1");
 		assertThat(keys("twoTexts", "a,b", "c")).containsExactly("a\\,b,c");
@@ -191,6 +200,14 @@ class LockKeyTests {
 
 		@DistributedLock(name = "k", key = "{'a-' + #one, 'b-' + #two}")
 		public void several(String one, String two) {
+		}
+
+		@DistributedLock(name = "k", key = "#region != null ? 'region-' + #region : 'status-' + #status")
+		public void ternary(String region, String status) {
+		}
+
+		@DistributedLock(name = "k", key = "#code ?: 'status-' + #status")
+		public void elvis(String code, String status) {
 		}
 
 		@DistributedLock(name = "k", keys = { "#tenant", "#id" })
