@@ -70,9 +70,10 @@ final class KeyExpressionVerifier {
 	@Nullable String problem(SpelNode expression) {
 		collect(expression, true);
 		return Stream
-			.<Supplier<@Nullable String>>of(this::unknownVariable, () -> textThatIsAName(expression),
-					this::variableInText, this::unknownProperty, () -> unknownPropertyOfAParameter(expression),
-					() -> constantWithoutIdentity(expression), () -> valueWithoutIdentity(expression))
+			.<Supplier<@Nullable String>>of(this::unknownVariable, this::ambiguousVariable,
+					() -> textThatIsAName(expression), this::variableInText, this::unknownProperty,
+					() -> unknownPropertyOfAParameter(expression), () -> constantWithoutIdentity(expression),
+					() -> valueWithoutIdentity(expression))
 			.map(Supplier::get)
 			.filter(Objects::nonNull)
 			.findFirst()
@@ -117,6 +118,20 @@ final class KeyExpressionVerifier {
 		return "uses #%s, but ".formatted(String.join(", #", unknown)) + ((this.names.length == 0)
 				? "the method has no parameters. Add one, or omit the key if all calls should share one lock"
 				: "the parameters are named %s. Use one of them".formatted(Arrays.toString(this.names)));
+	}
+
+	/** One argument hides the other, as with {@code @Cacheable}. */
+	private @Nullable String ambiguousVariable() {
+		List<@Nullable String> all = (this.names != null) ? Arrays.asList(this.names) : List.of();
+		for (String variable : this.variables) {
+			int named = all.indexOf(variable);
+			if (isPosition(variable) && named >= 0 && named != indexOf(variable)) {
+				String prefix = variable.startsWith("a") ? "#p" : "#a";
+				return "uses #%s, which is the name of one parameter and the position of another. Use %s or %s instead"
+					.formatted(variable, prefix + named, prefix + indexOf(variable));
+			}
+		}
+		return null;
 	}
 
 	private boolean isPosition(String variable) {

@@ -157,6 +157,16 @@ class LockKeyTests {
 					"(?s).*(Write it outside the quotes|Write #orderId|Use a value that identifies|Use 'keys' for).*");
 	}
 
+	/** Spring's variable is the second argument, not the parameter with that name. */
+	@Test
+	void nameThatIsThePositionOfAnotherParameterStopsTheStart() {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> this.specs.get(method(Bad.class, "distance"), Bad.class))
+			.withMessageContaining(
+					"uses #p1, which is the name of one parameter and the position of another. Use #a0 or #a1 instead");
+		assertThat(keys("samePosition", "x", "y")).containsExactly("y");
+	}
+
 	@Test
 	void bytesAreNotTakenForManyKeys() {
 		refused("is a byte[], each element of which would be a separate lock", "any", (Object) new byte[] { 1, 2 });
@@ -222,6 +232,10 @@ class LockKeyTests {
 		public void anyParts(Object one, Object two) {
 		}
 
+		@DistributedLock(name = "k", key = "#p1")
+		public void samePosition(String p0, String p1) {
+		}
+
 		@DistributedLock(name = "k", key = "{#tenant, #id}")
 		public void listed(String tenant, Long id) {
 		}
@@ -272,6 +286,10 @@ class LockKeyTests {
 
 		@DistributedLock(name = "k", key = "#orders")
 		public void unordered(HashMap<String, String> orders) {
+		}
+
+		@DistributedLock(name = "k", key = "'from-' + #p1")
+		public void distance(String p1, String p2) {
 		}
 
 		@DistributedLock(name = "k", key = "#orderId", keys = "#orderId")
