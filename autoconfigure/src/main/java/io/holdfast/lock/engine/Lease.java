@@ -90,9 +90,7 @@ final class Lease extends LossState {
 		boolean lingers;
 		synchronized (this) {
 			lingers = this.holds == 1 && !lost() && this.end.remainingNanos() > 0;
-			if (lingers) {
-				this.lingering = true;
-			}
+			this.lingering = lingers;
 			if (--this.holds > 0) {
 				return ClosableHold.DONE;
 			}
@@ -101,6 +99,7 @@ final class Lease extends LossState {
 		observer().released(held, this.store.validity().leaseTime());
 		if (lingers) {
 			this.context.registry().changed();
+			this.context.watchdog().replan(this.store.schedule);
 			this.context.time().after(this.end.remainingNanos(), this::releaseIfLingering);
 			return ClosableHold.DONE;
 		}

@@ -80,10 +80,12 @@ final class RenewalSchedule {
 		return mayRenew(now) && !this.lease.isUnused();
 	}
 
+	/** The {@code maxHold} limits the work of a holder, but not a longer minHold. */
 	private boolean mayRenew(long now) {
 		Lease holder = this.lease.holder();
 		Duration maxHold = holder.request().maxHold();
-		return holder.request().renew() && (maxHold == null || now - holder.acquiredAt() < maxHold.toNanos());
+		return holder.request().renew()
+				&& (maxHold == null || holder.hasEnded() || now - holder.acquiredAt() < maxHold.toNanos());
 	}
 
 	/** Returns the cause of loss if the validity runs out. */

@@ -4,6 +4,8 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
@@ -84,6 +86,19 @@ class ReentryTests {
 		this.fixture.time.advance(Duration.ofSeconds(19));
 		assertThat(this.fixture.backend.owners).containsKey(LOCK);
 		this.fixture.time.advance(Duration.ofSeconds(1));
+		this.fixture.assertNothingLeft();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 45 })
+	void minHoldOfTheInnerHoldOutlastsTheMaxHoldOfTheOuter(int seconds) {
+		LockHandle outer = this.fixture.engine.acquire(request().maxHold(Duration.ofSeconds(40)).build());
+		this.fixture.engine.acquire(request().minHold(Duration.ofMinutes(5)).build()).close();
+		this.time.advance(Duration.ofSeconds(seconds));
+		outer.close();
+		this.time.advance(Duration.ofMinutes(4));
+		assertThat(this.backend.owners).containsKey(LOCK);
+		this.time.advance(Duration.ofMinutes(1));
 		this.fixture.assertNothingLeft();
 	}
 
