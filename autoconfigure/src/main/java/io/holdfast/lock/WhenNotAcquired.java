@@ -12,10 +12,11 @@ public enum WhenNotAcquired {
 	/**
 	 * Returns without running the body: immediately, or after the annotation's
 	 * {@code waitTime} if it has one. The property {@code distributed-lock.wait-time}
-	 * does not apply. The result is {@code null}, an empty {@link java.util.Optional} if
-	 * the method returns one, or a future that has completed with {@code null}. Rejected
-	 * at startup on a method that returns a primitive, because no value could indicate
-	 * that nothing was done.
+	 * does not apply. The result is {@code null}, an empty {@link java.util.Optional} (or
+	 * {@code OptionalInt}, {@code OptionalLong}, {@code OptionalDouble}) if the method
+	 * returns one, or a future that has completed with {@code null}. Rejected at startup
+	 * on a method that returns a primitive, because no value could indicate that nothing
+	 * was done.
 	 */
 	SKIP
 

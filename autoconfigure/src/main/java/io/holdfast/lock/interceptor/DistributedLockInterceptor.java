@@ -1,6 +1,10 @@
 package io.holdfast.lock.interceptor;
 
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,6 +32,11 @@ import io.holdfast.lock.transaction.MethodTransactions;
  * the transaction, and releases it. Without the lock, nothing of the chain runs.
  */
 final class DistributedLockInterceptor implements MethodInterceptor {
+
+	/** The results of skipped methods, by their return types. */
+	private static final Map<Class<?>, Object> NOTHING = Map.of(Optional.class, Optional.empty(), OptionalInt.class,
+			OptionalInt.empty(), OptionalLong.class, OptionalLong.empty(), OptionalDouble.class,
+			OptionalDouble.empty());
 
 	private final Supplier<LockOperations> locks;
 
@@ -174,7 +183,7 @@ final class DistributedLockInterceptor implements MethodInterceptor {
 		if (spec.asynchronous()) {
 			return CompletableFuture.completedFuture(null);
 		}
-		return (spec.method().getReturnType() == Optional.class) ? Optional.empty() : null;
+		return NOTHING.get(spec.method().getReturnType());
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.holdfast.lock.interceptor;
 
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -38,6 +39,7 @@ class WhenNotAcquiredTests {
 			Reactions bean = context.getBean(Reactions.class);
 			assertThat(bean.skippingObject()).isNull();
 			assertThat(bean.skippingOptional()).isEmpty();
+			assertThat(bean.skippingNumber()).isEmpty();
 			assertThat(bean.skippingFuture()).isCompletedWithValue(null);
 			bean.skippingVoid();
 			assertThat(bean.runs).isZero();
@@ -84,6 +86,12 @@ class WhenNotAcquiredTests {
 		public Optional<String> skippingOptional() {
 			this.runs++;
 			return Optional.of("ran");
+		}
+
+		@DistributedLock(name = "busy", waitTime = "0s", whenNotAcquired = WhenNotAcquired.SKIP)
+		public OptionalLong skippingNumber() {
+			this.runs++;
+			return OptionalLong.of(1);
 		}
 
 		@DistributedLock(name = "busy", waitTime = "0s", whenNotAcquired = WhenNotAcquired.SKIP)
