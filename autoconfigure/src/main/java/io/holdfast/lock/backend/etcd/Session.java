@@ -245,8 +245,8 @@ final class Session {
 	}
 
 	/**
-	 * Closes the watch outside of the monitor. The client may need a lock for that, under
-	 * which it also reports broken watches, and claims leave the session then.
+	 * Closes the watch outside of the monitor, because the client may wait for a lock of
+	 * its own then, whose holder may wait for this session.
 	 */
 	private void stop() {
 		KeyWatch present;
