@@ -29,11 +29,6 @@ final class Buyers implements AutoCloseable {
 
 	private static final int THINK_MILLIS = 3;
 
-	/**
-	 * The pause between two orders, so that the load does not keep the processors busy.
-	 */
-	private static final long PAUSE_MILLIS = 40;
-
 	private static final long BACKOFF_MILLIS = 100;
 
 	private static final int BURST = 300;
@@ -49,10 +44,13 @@ final class Buyers implements AutoCloseable {
 
 	private final List<Long> products;
 
+	private final int pauseMillis;
+
 	private volatile boolean stopped;
 
-	Buyers(List<SampleProcess> processes, int perProcess, List<Long> products, History history) {
+	Buyers(List<SampleProcess> processes, int perProcess, List<Long> products, int pauseMillis, History history) {
 		this.history = history;
+		this.pauseMillis = pauseMillis;
 		this.products = products;
 		this.threads = Executors.newFixedThreadPool(processes.size() * perProcess);
 		for (int i = 0; i < processes.size(); i++) {
@@ -73,7 +71,7 @@ final class Buyers implements AutoCloseable {
 				this.history.add(new Attempt(number, product, begin, this.history.now(), answer));
 			}
 			boolean failed = answer == null || answer == Answer.UNKNOWN || answer == Answer.ERROR;
-			pause(failed ? BACKOFF_MILLIS : PAUSE_MILLIS);
+			pause(failed ? BACKOFF_MILLIS : this.pauseMillis);
 		}
 	}
 

@@ -132,7 +132,8 @@ final class Run implements AutoCloseable {
 	}
 
 	private Buyers buyers() {
-		return new Buyers(this.environment.processes(), BUYERS_PER_PROCESS, this.products, this.history);
+		return new Buyers(this.environment.processes(), BUYERS_PER_PROCESS, this.products,
+				this.environment.pauseMillis(), this.history);
 	}
 
 	private void inject(Fault fault) throws Exception {

@@ -98,6 +98,13 @@ final class TestEnvironment implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * The pause between two orders of a buyer, so that processors are not always busy.
+	 */
+	int pauseMillis() {
+		return this.purpose.pauseMillis;
+	}
+
 	PostgresServer database() {
 		return this.database;
 	}
@@ -165,21 +172,24 @@ final class TestEnvironment implements AutoCloseable {
 	enum Purpose {
 
 		/** Some faults. No order fails for the lack of time. */
-		SOME_FAULTS(25),
+		SOME_FAULTS(25, 150),
 
 		/**
 		 * All faults, so wall clocks can be moved, and orders wait no longer than the
 		 * longest of the pauses.
 		 */
-		ALL_FAULTS(WAIT_SECONDS),
+		ALL_FAULTS(WAIT_SECONDS, 40),
 
 		/** Some faults, in processes that {@link Mutation mutations} break. */
-		MUTATIONS(25);
+		MUTATIONS(25, 150);
 
 		private final int waitSeconds;
 
-		Purpose(int waitSeconds) {
+		private final int pauseMillis;
+
+		Purpose(int waitSeconds, int pauseMillis) {
 			this.waitSeconds = waitSeconds;
+			this.pauseMillis = pauseMillis;
 		}
 
 	}
