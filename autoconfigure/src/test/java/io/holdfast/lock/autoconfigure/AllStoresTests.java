@@ -58,7 +58,7 @@ class AllStoresTests {
 
 	private static final int COUNTERS = 4;
 
-	private static final int ROUNDS = 25;
+	private static final int ROUNDS = 10;
 
 	private static final List<AutoCloseable> SERVERS = new ArrayList<>();
 
@@ -161,7 +161,7 @@ class AllStoresTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "etcd", "jdbc" })
 	void minHoldOutlivesTheApplicationAndTheLeaseDoesNot(String store) {
-		Duration minHold = Duration.ofSeconds(4);
+		Duration minHold = Duration.ofSeconds(2);
 		LockRequest.Builder request = LockRequest.forLock(LockName.of("restarted")).backend(store);
 		AtomicLong asked = new AtomicLong();
 		runner(store).run((context) -> {
@@ -224,7 +224,7 @@ class AllStoresTests {
 		runner(store).run((one) -> runner(store).run((other) -> {
 			ExecutorService threads = Executors.newFixedThreadPool(10);
 			try {
-				for (int round = 0; round < 50; round++) {
+				for (int round = 0; round < 20; round++) {
 					LockRequest request = severalLocks(store, round);
 					CyclicBarrier start = new CyclicBarrier(10);
 					List<Future<Optional<LockHandle>>> callers = IntStream.range(0, 10)
