@@ -24,7 +24,8 @@ final class PriceList {
 	}
 
 	// tag::file[]
-	void write(LockHandle hold, String prices) throws IOException {
+	/** The lock of the file is for other processes, the monitor for other threads. */
+	synchronized void write(LockHandle hold, String prices) throws IOException {
 		Path gate = this.file.resolveSibling(this.file.getFileName() + ".gate");
 		try (FileChannel channel = FileChannel.open(gate, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
 				FileLock alone = channel.lock()) {

@@ -1,10 +1,14 @@
 package io.holdfast.sample;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -53,6 +57,28 @@ class FencedResourcesTests {
 			.isThrownBy(() -> prices.write(overtaken, "apples 2"))
 			.withMessageContaining("newer holder of 'prices'");
 		assertThat(prices.prices()).isEqualTo("apples 4");
+	}
+
+	/** As an overtaken writer of the same instance does. */
+	@Test
+	void fileIsWrittenByOneThreadAtATime(@TempDir Path directory) throws Exception {
+		PriceList prices = new PriceList(directory.resolve("prices"));
+		List<LockHandle> holds = Stream.generate(this::held).limit(4).toList();
+		List<CompletableFuture<Void>> writers = holds.stream().map((hold) -> CompletableFuture.runAsync(() -> {
+			try {
+				for (int i = 0; i < 200; i++) {
+					prices.write(hold, "apples " + hold.fencingToken());
+				}
+			}
+			catch (StaleFencingTokenException ex) {
+				// overtaken
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		})).toList();
+		writers.forEach(CompletableFuture::join);
+		assertThat(prices.prices()).isEqualTo("apples " + holds.get(holds.size() - 1).fencingToken());
 	}
 
 	@Test
