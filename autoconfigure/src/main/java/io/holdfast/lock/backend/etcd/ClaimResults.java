@@ -62,7 +62,7 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 	 */
 	private @Nullable CompletionStage<?> wanted(QueueNode queueNode, QueuePosition position, EtcdLease lease) {
 		return position.wanted() ? CompletableFuture.completedStage(null)
-				: queueNode.demand(() -> this.watches.tryAcquire() ? watch(queueNode, position, lease) : null);
+				: queueNode.demand().signal(() -> this.watches.tryAcquire() ? watch(queueNode, position, lease) : null);
 	}
 
 	private DemandWatch watch(QueueNode queueNode, QueuePosition position, EtcdLease lease) {

@@ -44,8 +44,7 @@ final class QueueNode {
 
 	private final QueueWait wait = new QueueWait();
 
-	/** {@code null} unless the claim was granted a sticky lease. */
-	private @Nullable DemandWatch demand;
+	private final LeaseDemand demand = new LeaseDemand();
 
 	QueueNode(Claim claim, KeyNames names) {
 		this.claim = claim;
@@ -193,15 +192,8 @@ final class QueueNode {
 			leaveSession();
 		}
 		this.wait.stop();
-		closeDemand();
+		this.demand.close();
 		return true;
-	}
-
-	private void closeDemand() {
-		DemandWatch present = demand();
-		if (present != null) {
-			present.close();
-		}
 	}
 
 	/** Ends the claim because its grant is released. */
@@ -246,33 +238,8 @@ final class QueueNode {
 		renewWhileWaiting(waiting, clock);
 	}
 
-	/**
-	 * Completes when another claim demands the sticky lease of this one.
-	 * @param start starts the watch for demands, unless an earlier grant of this claim
-	 * has started it; may return {@code null}
-	 * @return the signal, or {@code null} if there is no watch
-	 */
-	@Nullable CompletionStage<Void> demand(Supplier<@Nullable DemandWatch> start) {
-		DemandWatch present = demand();
-		if (present != null) {
-			return present.signal();
-		}
-		DemandWatch started = start.get();
-		if (started == null) {
-			return null;
-		}
-		synchronized (this) {
-			present = this.demand;
-			if (present == null && !this.ended) {
-				this.demand = started;
-				return started.signal();
-			}
-		}
-		started.close();
-		return ((present != null) ? present : started).signal();
-	}
-
-	private synchronized @Nullable DemandWatch demand() {
+	/** Returns the demand for the sticky lease of this claim. */
+	LeaseDemand demand() {
 		return this.demand;
 	}
 
