@@ -116,10 +116,22 @@ final class QueueNode {
 		this.open--;
 	}
 
-	/** Records that a request, perhaps a late one, created or found a key. */
-	synchronized void keyExists(long revision) {
+	/**
+	 * Records that a request, perhaps a late one, created or found a key. With a former
+	 * lease, it counts as open: the next attempt attaches that key to the present one.
+	 */
+	synchronized void keyExists(long created, EtcdLease attached) {
+		if (this.lease != attached) {
+			return;
+		}
 		this.open--;
-		this.revision = Math.max(this.revision, revision);
+		if (created > this.revision) {
+			this.revision = created;
+			if (this.granted && !this.ended) {
+				// the granted key is gone, so the claim may wait again
+				this.wait.restart();
+			}
+		}
 	}
 
 	/** Whether an open request may still create the key. */

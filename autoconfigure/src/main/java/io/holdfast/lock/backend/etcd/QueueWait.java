@@ -80,6 +80,11 @@ final class QueueWait {
 		}
 	}
 
+	/** Allows another wait after the end of this one. */
+	synchronized void restart() {
+		this.over = false;
+	}
+
 	/** Ends the wait: the claim was granted or has ended. */
 	void stop() {
 		Runnable planned;

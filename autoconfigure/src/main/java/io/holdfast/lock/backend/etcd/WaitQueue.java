@@ -133,7 +133,7 @@ final class WaitQueue {
 					() -> queueNode.has(lease))
 			.whenComplete((position, failure) -> {
 				if (position != null) {
-					queueNode.keyExists(position.revision());
+					queueNode.keyExists(position.revision(), lease);
 				}
 				else if (isAnswer(failure)) {
 					queueNode.answered();

@@ -256,7 +256,7 @@ class EtcdDemandTests extends LateEtcdBackend {
 
 	private Grant grantedBy(ClaimResults results, QueueNode node, EtcdLease lease) throws Exception {
 		node.bind(lease, null);
-		node.keyExists(1);
+		node.keyExists(1, lease);
 		// a watch from an earlier revision sees claims of other tests as a demand
 		QueuePosition position = new QueuePosition(1, null, revision(), false);
 		return ((Acquired) answer(results.of(node, node.claim, position, this.clock.nanos()))).grant();

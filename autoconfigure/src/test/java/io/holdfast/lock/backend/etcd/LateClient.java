@@ -183,6 +183,11 @@ final class LateClient implements EtcdClient {
 		return count;
 	}
 
+	/** Carries out the oldest of the requests that were held back. */
+	synchronized void carryOutNext() throws Exception {
+		this.heldBack.remove().get().handle((answer, failure) -> answer).get(10, TimeUnit.SECONDS);
+	}
+
 	private <T> CompletableFuture<T> send(Supplier<CompletableFuture<T>> request) {
 		Exception failure = this.failure;
 		return (failure != null) ? CompletableFuture.failedFuture(failure) : request.get();
