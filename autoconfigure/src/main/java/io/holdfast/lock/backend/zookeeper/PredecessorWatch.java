@@ -36,8 +36,8 @@ final class PredecessorWatch {
 	CompletionStage<Void> watch(QueueNode queueNode, QueueNodeName own, List<QueueNodeName> blockers) {
 		String path = queueNode.queue + "/" + blockers.get(blockers.size() - 1).name();
 		ZooKeeperCalls.Node unblocked = (blockers.size() == 1) ? queueNode.node(own) : null;
-		QueueNode.Watch present = queueNode.watchOn(path);
-		if (present != null && !present.signal().isDone()) {
+		Watch present = queueNode.watch.get();
+		if (present != null && present.path().equals(path) && !present.signal().isDone()) {
 			return present.signal().minimalCompletionStage();
 		}
 		CompletableFuture<Void> signal = new CompletableFuture<>();
@@ -50,12 +50,16 @@ final class PredecessorWatch {
 			signal.complete(null);
 			this.confirmation.accept(queueNode);
 		};
-		ZooKeeperCalls.Watch watch = this.calls.watch(path, changed);
-		forget(queueNode.watch(new QueueNode.Watch(path, signal, watch.cancel())));
-		watch.set().whenComplete((seen, failure) -> {
+		ZooKeeperCalls.Watch request = this.calls.watch(path, changed);
+		Watch watch = new Watch(path, signal, request.cancel());
+		forget(queueNode.watch.getAndSet(watch));
+		request.set().whenComplete((seen, failure) -> {
 			// no server that this client may use shows less than it has seen
 			if (failure != null && mayBeGone(failure)) {
 				changed.accept(ZooKeeperCalls.noNode(failure));
+			}
+			else if (failure != null) {
+				queueNode.watch.compareAndSet(watch, null);
 			}
 		});
 		if (queueNode.isEnded()) {
@@ -73,13 +77,23 @@ final class PredecessorWatch {
 	}
 
 	void stop(QueueNode queueNode) {
-		forget(queueNode.watch(null));
+		forget(queueNode.watch.getAndSet(null));
 	}
 
-	private void forget(QueueNode.@Nullable Watch watch) {
+	private void forget(@Nullable Watch watch) {
 		if (watch != null && !watch.signal().isDone()) {
 			watch.cancel().run();
 		}
+	}
+
+	/**
+	 * A watch on the node that blocks a claim.
+	 *
+	 * @param path the node that must be deleted first
+	 * @param signal completes when the node is deleted
+	 * @param cancel removes the watch
+	 */
+	record Watch(String path, CompletableFuture<Void> signal, Runnable cancel) {
 	}
 
 }

@@ -3,6 +3,8 @@ package io.holdfast.lock.backend.zookeeper;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,9 @@ final class QueueNode {
 
 	final String queue;
 
+	/** The watch on the node that blocks this claim. */
+	final AtomicReference<PredecessorWatch.@Nullable Watch> watch = new AtomicReference<>();
+
 	private CompletableFuture<Void> revoked = new CompletableFuture<>();
 
 	/** The creation under way; there is at most one. */
@@ -42,8 +47,6 @@ final class QueueNode {
 	private boolean ended;
 
 	private boolean granted;
-
-	private @Nullable Watch watch;
 
 	/** Completes with the next change of the wait queue, once it is watched. */
 	private @Nullable CompletableFuture<Void> wanted;
@@ -82,6 +85,7 @@ final class QueueNode {
 				this.revoked = new CompletableFuture<>();
 			}
 			this.node = node;
+			this.granted = false;
 		}
 		if (former != null) {
 			former.complete(null);
@@ -111,20 +115,38 @@ final class QueueNode {
 		return first != null && first == this.node && first.session() == currentSession && !this.ended;
 	}
 
-	/** Forgets the node with this path, which is deleted. */
-	synchronized void forget(String deleted) {
-		if (hasNode(deleted)) {
+	/**
+	 * Forgets the node with this path, which is deleted. A claim that was granted with it
+	 * has lost the lock.
+	 * @return whether nothing of such a claim is left, so that it has ended
+	 */
+	boolean forget(String deleted) {
+		CompletableFuture<Void> loss;
+		boolean ends;
+		synchronized (this) {
+			if (!hasNode(deleted)) {
+				return false;
+			}
 			this.node = null;
+			if (!this.granted) {
+				return false;
+			}
+			loss = this.revoked;
+			ends = this.creation == null;
+			this.ended |= ends;
 		}
+		loss.complete(null);
+		return ends;
 	}
 
 	/**
-	 * Ends the claim because the node with this path is deleted, unless it has another
-	 * node or creates one: a late response may be about a former node.
+	 * Ends the claim unless it has or creates another node than one that is gone: a late
+	 * response may be about a former node.
+	 * @param gone whether a node is gone, or belongs to a former session
 	 * @return whether it ends
 	 */
-	synchronized boolean endWithout(String deleted) {
-		boolean ends = this.creation == null && (this.node == null || hasNode(deleted));
+	synchronized boolean endWithout(Predicate<ZooKeeperCalls.Node> gone) {
+		boolean ends = this.creation == null && (this.node == null || gone.test(this.node));
 		this.ended |= ends;
 		return ends;
 	}
@@ -209,7 +231,7 @@ final class QueueNode {
 	 */
 	boolean sessionLost(long currentSession) {
 		CompletableFuture<Void> loss;
-		Watch former;
+		PredecessorWatch.@Nullable Watch former;
 		boolean ends;
 		synchronized (this) {
 			boolean lost = this.node != null && this.node.session() != currentSession;
@@ -220,8 +242,7 @@ final class QueueNode {
 			this.ended |= ends;
 			this.node = null;
 			loss = this.revoked;
-			former = this.watch;
-			this.watch = null;
+			former = this.watch.getAndSet(null);
 		}
 		loss.complete(null);
 		if (former != null) {
@@ -259,18 +280,6 @@ final class QueueNode {
 		return (this.node != null) ? this.node.czxid() : 0;
 	}
 
-	/** Returns the current watch if it watches the given node. */
-	synchronized @Nullable Watch watchOn(String watched) {
-		return (this.watch != null && this.watch.path().equals(watched)) ? this.watch : null;
-	}
-
-	/** Replaces the watch and returns the former one. */
-	synchronized @Nullable Watch watch(@Nullable Watch next) {
-		Watch before = this.watch;
-		this.watch = next;
-		return before;
-	}
-
 	/** Returns the signal of the latest watch of the wait queue. */
 	synchronized @Nullable CompletableFuture<Void> wanted() {
 		return this.wanted;
@@ -278,16 +287,6 @@ final class QueueNode {
 
 	synchronized void wanted(CompletableFuture<Void> latest) {
 		this.wanted = latest;
-	}
-
-	/**
-	 * A watch on the node that blocks this claim.
-	 *
-	 * @param path the node that must be deleted first
-	 * @param signal completes when the node is deleted
-	 * @param cancel removes the watch
-	 */
-	record Watch(String path, CompletableFuture<Void> signal, Runnable cancel) {
 	}
 
 }

@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.zookeeper;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,12 +21,19 @@ final class WaitQueue {
 
 	private final ZooKeeperCalls calls;
 
+	private final Consumer<QueueNode> lost;
+
 	private final DemandWatch demandWatch;
 
 	private final LastNodes lastNodes = new LastNodes();
 
-	WaitQueue(ZooKeeperCalls calls) {
+	/**
+	 * Creates the queue.
+	 * @param lost notified of each claim that has lost the lock, of which nothing is left
+	 */
+	WaitQueue(ZooKeeperCalls calls, Consumer<QueueNode> lost) {
 		this.calls = calls;
+		this.lost = lost;
 		this.demandWatch = new DemandWatch(calls);
 	}
 
@@ -101,7 +109,9 @@ final class WaitQueue {
 			if (!ZooKeeperCalls.isGone(failure)) {
 				return CompletableFuture.failedFuture(failure);
 			}
-			queueNode.forget(path);
+			if (queueNode.forget(path)) {
+				this.lost.accept(queueNode);
+			}
 			return CompletableFuture.completedFuture(List.of());
 		});
 	}

@@ -59,14 +59,15 @@ final class ZooKeeperRenewals {
 		}
 		String path = queueNode.path(session);
 		if (path == null) {
-			this.queueNodes.end(queueNode);
-			return CompletableFuture.completedFuture(new RenewResult.Refused());
+			return CompletableFuture
+				.completedFuture(refused(queueNode, queueNode.endWithout((node) -> node.session() != session)));
 		}
 		int interruptions = this.suspension.count();
 		long sentAt = this.clock.nanos();
 		return this.calls.check(path).handle((checked, failure) -> {
 			if (failure != null) {
-				return ZooKeeperCalls.isGone(failure) ? refused(queueNode, path)
+				return ZooKeeperCalls.isGone(failure)
+						? refused(queueNode, queueNode.endWithout((node) -> node.path().equals(path)))
 						: new RenewResult.Indeterminate(Stages.cause(failure));
 			}
 			if (this.calls.session() != session) {
@@ -87,8 +88,8 @@ final class ZooKeeperRenewals {
 	 * Ends a hold whose node is gone. The holder is notified and sends no more requests
 	 * for it. The claim may have been granted again meanwhile, with another node.
 	 */
-	private RenewResult refused(QueueNode queueNode, String path) {
-		if (queueNode.endWithout(path)) {
+	private RenewResult refused(QueueNode queueNode, boolean ends) {
+		if (ends) {
 			this.queueNodes.end(queueNode);
 		}
 		return new RenewResult.Refused();

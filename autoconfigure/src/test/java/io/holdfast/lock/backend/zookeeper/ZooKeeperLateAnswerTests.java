@@ -1,0 +1,99 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import org.apache.zookeeper.KeeperException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.backend.zookeeper.ScriptedZooKeeper.Request;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
+
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.refused;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for responses that arrive when the claim has made another attempt or has ended,
+ * and for what a rejected request leaves.
+ */
+class ZooKeeperLateAnswerTests {
+
+	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private final ModelTree server = new ModelTree();
+
+	private final ScriptedZooKeeper calls = new ScriptedZooKeeper(this.server, 1);
+
+	private final ZooKeeperLockBackend store = this.calls.backend();
+
+	private final ZooKeeperLockBackend other = new ScriptedZooKeeper(this.server, 2).backend();
+
+	@AfterEach
+	void nothingIsLeft() {
+		assertThat(this.server.paths()).as("nodes").isEmpty();
+		assertThat(this.server.watches()).as("watches").isZero();
+		assertThat(this.store.remembered()).as("claims").isZero();
+	}
+
+	/** An operator has deleted the node of the hold meanwhile. */
+	@Test
+	void lateAnswerThatTheNodeOfAHoldIsGoneIsALoss() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim claim = claim(LOCK);
+		refused(this.store, claim);
+		this.calls.hold("check");
+		CompletableFuture<AcquireResult> late = this.store.tryAcquire(claim).toCompletableFuture();
+		Request<?> check = this.calls.next();
+		released(this.other, holder);
+		this.calls.next().carryOut().answer();
+		Grant grant = granted(this.store, claim);
+		this.server.delete(this.server.paths().get(0));
+		check.carryOut().answer();
+		assertThat(late).isCompletedWithValueMatching((result) -> result instanceof AcquireResult.Indeterminate);
+		assertThat(grant.revoked().toCompletableFuture()).as("the loss").isCompleted();
+		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
+		assertThat(answer(this.store.release(grant))).isInstanceOf(ReleaseResult.NotHeld.class);
+	}
+
+	/** The engine withdraws the claim, whose node would block the lock. */
+	@Test
+	void nodeThatARepeatedAttemptCreatesAfterALossIsDeleted() throws Exception {
+		Claim claim = claim(LOCK);
+		Grant grant = granted(this.store, claim);
+		this.server.endSession(1);
+		this.calls.session(3);
+		this.calls.hold("create");
+		CompletableFuture<AcquireResult> repeated = this.store.tryAcquire(claim).toCompletableFuture();
+		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
+		this.calls.next().carryOut().answer();
+		assertThat(repeated).isCompleted();
+		answer(this.store.abandon(claim));
+	}
+
+	/** An administrator has corrected the ACL between the attempts. */
+	@Test
+	void watchThatWasRejectedIsSetByTheNextAttempt() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim claim = claim(LOCK);
+		this.calls.hold("watch");
+		refused(this.store, claim);
+		this.calls.next().fail(new KeeperException.NoAuthException());
+		this.calls.holdNothing();
+		CompletionStage<?> signal = refused(this.store, claim);
+		released(this.other, holder);
+		assertThat(signal.toCompletableFuture()).isCompleted();
+		released(this.store, granted(this.store, claim));
+	}
+
+}
