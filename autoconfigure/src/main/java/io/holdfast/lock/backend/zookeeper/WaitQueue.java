@@ -182,12 +182,18 @@ final class WaitQueue {
 	}
 
 	/**
-	 * Deletes the node of a claim if it is known, although the queue may be unreadable.
+	 * Deletes the nodes of a claim that ZooKeeper has rejected. If the wait queue cannot
+	 * be read, deletes the one that is known.
 	 */
-	CompletableFuture<Void> leaveUnread(QueueNode queueNode) {
-		String path = queueNode.path();
-		return (path != null) ? this.calls.delete(path).exceptionallyCompose(WaitQueue::unlessGone)
-				: CompletableFuture.completedFuture(null);
+	CompletableFuture<Void> leaveRejected(QueueNode queueNode) {
+		return leave(queueNode).exceptionallyCompose((failure) -> {
+			String path = queueNode.path();
+			if (ZooKeeperErrors.refusal(failure, queueNode.queue) == null) {
+				return CompletableFuture.failedFuture(failure);
+			}
+			return (path != null) ? this.calls.delete(path).exceptionallyCompose(WaitQueue::unlessGone)
+					: CompletableFuture.completedFuture(null);
+		});
 	}
 
 	/**

@@ -82,7 +82,7 @@ final class ZooKeeperClaims {
 		if (!queueNode.endUnlessGranted()) {
 			return CompletableFuture.failedFuture(definite);
 		}
-		return withdraw(queueNode, () -> this.queue.leaveUnread(queueNode)).handle((left, unknown) -> unknown)
+		return withdraw(queueNode, () -> this.queue.leaveRejected(queueNode)).handle((left, unknown) -> unknown)
 			.thenCompose((unknown) -> (unknown == null) ? CompletableFuture.failedFuture(definite)
 					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(definite)));
 	}

@@ -96,4 +96,13 @@ class ZooKeeperLateAnswerTests {
 		released(this.store, granted(this.store, claim));
 	}
 
+	@Test
+	void bothNodesOfARepeatedCreationThatIsRejectedAreDeleted() {
+		this.server.created(new QueueNodes("/holdfast", "shop").queue(LOCK), Integer.MAX_VALUE - 1_000_000L);
+		this.calls.hold("create");
+		CompletableFuture<AcquireResult> attempt = this.store.tryAcquire(claim(LOCK)).toCompletableFuture();
+		this.calls.next().carryOut().carryOut().answer();
+		assertThat(attempt).isCompletedExceptionally();
+	}
+
 }
