@@ -260,10 +260,10 @@ final class QuorumAcquisition {
 			undo(false, false);
 			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(cause));
 		}
-		// the engine does not withdraw a claim that failed definitely
+		// the engine does not withdraw a claim whose first attempt failed definitely
 		end();
 		this.nodes.notifications().forgetAll(this.claim.owner());
-		undo(false, false);
+		undo(false, this.first);
 		return CompletableFuture.failedStage(cause);
 	}
 

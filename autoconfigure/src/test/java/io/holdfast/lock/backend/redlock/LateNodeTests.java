@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -112,6 +113,26 @@ class LateNodeTests {
 		assertThat(late.releases).isEqualTo(3);
 		assertGrantedAndReleased(claim());
 		assertThat(late.releases).isEqualTo(4);
+	}
+
+	/** No release follows an attempt that the other nodes have denied. */
+	@Test
+	void attemptThatComesAfterItsClaimWasDeniedIsReleased() {
+		this.connection.complete(1);
+		this.backend.verify();
+		ScriptedNode late = this.nodes.get(2);
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture
+			.failedFuture(new RedisCommandExecutionException("NOPERM no permissions")));
+		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
+		late.released = List.of(0L);
+		assertThat(this.backend.tryAcquire(this.claim).toCompletableFuture()).isCompletedExceptionally();
+		assertThat(late.releases).isOne();
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
+		late.acquired = CompletableFuture
+			.completedFuture(List.of(0L, 5_000L, 1_000L, this.claim.owner().value(), 0L, 1L, 1L));
+		late.released = List.of(1L);
+		assertGrantedAndReleased(claim());
+		assertThat(late.releases).isEqualTo(3);
 	}
 
 	private void assertGrantedAndReleased(Claim claim) {
