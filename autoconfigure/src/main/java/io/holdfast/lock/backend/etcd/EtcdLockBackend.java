@@ -69,6 +69,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	private final WaitQueue queue;
 
+	private final ClaimEnds ends;
+
 	private final ClaimResults results;
 
 	private final EtcdRenewals renewals;
@@ -106,12 +108,13 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		this.client = client;
 		this.keys = new EtcdKeys(namespace, id);
 		this.calls = new EtcdCalls(client, this.keys.root());
-		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
 		this.queueNodes = new QueueNodes(this.keys);
+		this.sessions = new Sessions(this.calls, this.keys, clock, this::sessionEnded);
 		this.queue = new WaitQueue(this.calls, this.keys, this.sessions, clock);
-		this.results = new ClaimResults(this.calls, this.keys, clock, new Semaphore(MOST_STICKY_LEASES), this::withdraw,
-				this::lost);
-		this.renewals = new EtcdRenewals(this.calls, this.queueNodes, clock, this::lost, this::withdraw);
+		this.ends = new ClaimEnds(this.queueNodes, this.queue, this.keys);
+		this.results = new ClaimResults(this.calls, this.keys, clock, new Semaphore(MOST_STICKY_LEASES),
+				this.ends::withdraw, this.ends::lost);
+		this.renewals = new EtcdRenewals(this.calls, this.queueNodes, this.ends, clock);
 		this.lookup = new EtcdLookup(this.calls, this.keys, this.sessions);
 		this.clock = clock;
 		this.stopClock = stopClock;
@@ -151,7 +154,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		QueueNode queueNode = this.queueNodes.of(claim);
 		if (queueNode.isReleased()) {
 			// an owner whose release is still under way starts over
-			return tryAcquireAfter(withdraw(queueNode), claim);
+			return tryAcquireAfter(this.ends.withdraw(queueNode), claim);
 		}
 		long sentAt = this.clock.nanos();
 		return this.queue.enqueue(queueNode)
@@ -169,7 +172,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Claim claim, Throwable cause) {
 		if (queueNode.isGranted() && EtcdErrors.isKeyGone(cause, queueNode) && queueNode.end()) {
 			// an owner that was overtaken is enqueued again
-			return tryAcquireAfter(lost(queueNode), claim);
+			return tryAcquireAfter(this.ends.lost(queueNode), claim);
 		}
 		LockBackendException definite = EtcdErrors.definite(cause, claim.lock(), this.keys.root());
 		if (definite == null) {
@@ -188,49 +191,17 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 
 	@Override
 	public CompletionStage<ReleaseResult> release(Grant grant) {
-		QueueNode queueNode = this.queueNodes.of(grant);
-		if (queueNode == null) {
-			return this.renewals.withdrawOther(grant, new ReleaseResult.NotHeld(), ReleaseResult.Indeterminate::new);
-		}
-		queueNode.release();
-		return this.queue.release(queueNode, grant.storeToken()).handle((wasCurrent, failure) -> {
-			if (failure != null) {
-				Throwable cause = Stages.cause(failure);
-				LockBackendException definite = EtcdErrors.definite(cause, grant.claim().lock(), this.keys.root());
-				if (definite != null) {
-					throw definite;
-				}
-				return new ReleaseResult.Indeterminate(cause);
-			}
-			this.queueNodes.end(queueNode);
-			return wasCurrent ? new ReleaseResult.Released() : new ReleaseResult.NotHeld();
-		});
+		return this.ends.release(grant);
 	}
 
-	/**
-	 * Moves the key to a lease of its own, which outlives the session and this client.
-	 */
 	@Override
 	public CompletionStage<Boolean> retain(Grant grant, Duration remaining) {
-		QueueNode queueNode = this.queueNodes.of(grant);
-		if (queueNode == null) {
-			return CompletableFuture.completedFuture(false);
-		}
-		queueNode.release();
-		return this.queue.retain(queueNode, grant.storeToken(), remaining).thenApply((kept) -> {
-			this.queueNodes.end(queueNode, !kept);
-			return kept;
-		});
+		return this.ends.retain(grant, remaining);
 	}
 
 	@Override
 	public CompletionStage<Void> abandon(Claim claim) {
-		QueueNode queueNode = this.queueNodes.find(claim);
-		if (queueNode == null) {
-			// etcd keeps nothing of an unknown claim
-			return CompletableFuture.completedFuture(null);
-		}
-		return explained(withdraw(queueNode), claim.lock());
+		return explained(this.ends.withdraw(claim), claim.lock());
 	}
 
 	@Override
@@ -256,27 +227,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 			.failedStage(EtcdErrors.definiteOrCause(failure, lock, this.keys.root())));
 	}
 
-	private CompletableFuture<Void> withdraw(QueueNode queueNode) {
-		return this.queueNodes.abandon(queueNode, () -> this.queue.leave(queueNode));
-	}
-
-	/** Forgets a hold whose key is gone, once no late request can create it again. */
-	private CompletableFuture<Void> lost(QueueNode queueNode) {
-		if (queueNode.isOpen()) {
-			return withdraw(queueNode);
-		}
-		this.queueNodes.end(queueNode);
-		return CompletableFuture.completedFuture(null);
-	}
-
 	private void sessionEnded(Session session) {
-		this.queueNodes.all().forEach((queueNode) -> {
-			// a granted claim does not change its session any more, but a waiting one may
-			if (queueNode.isGranted() && queueNode.session() == session) {
-				lost(queueNode);
-			}
-			queueNode.leaseEnded(session.lease());
-		});
+		this.ends.sessionEnded(session);
 	}
 
 	/** Revokes everything that this JVM still holds in etcd, and closes the client. */

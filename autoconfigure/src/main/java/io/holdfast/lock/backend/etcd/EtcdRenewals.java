@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
@@ -23,24 +22,15 @@ final class EtcdRenewals {
 
 	private final QueueNodes queueNodes;
 
+	private final ClaimEnds ends;
+
 	private final SchedulingClock clock;
 
-	private final Function<QueueNode, CompletableFuture<Void>> lost;
-
-	private final Function<QueueNode, CompletableFuture<Void>> withdraw;
-
-	/**
-	 * Creates the renewals of one backend.
-	 * @param lost forgets a hold whose key is gone
-	 * @param withdraw ends a claim and deletes its key
-	 */
-	EtcdRenewals(EtcdCalls calls, QueueNodes queueNodes, SchedulingClock clock,
-			Function<QueueNode, CompletableFuture<Void>> lost, Function<QueueNode, CompletableFuture<Void>> withdraw) {
+	EtcdRenewals(EtcdCalls calls, QueueNodes queueNodes, ClaimEnds ends, SchedulingClock clock) {
 		this.calls = calls;
 		this.queueNodes = queueNodes;
+		this.ends = ends;
 		this.clock = clock;
-		this.lost = lost;
-		this.withdraw = withdraw;
 	}
 
 	/** Renews grants, as many in one round trip as fit into a transaction. */
@@ -65,7 +55,7 @@ final class EtcdRenewals {
 			QueueNode queueNode = this.queueNodes.of(grant);
 			EtcdLease lease = (queueNode != null) ? queueNode.lease() : null;
 			answers.add((queueNode == null || lease == null)
-					? withdrawOther(grant, new RenewResult.Refused(), RenewResult.Indeterminate::new)
+					? this.ends.withdrawOther(grant, new RenewResult.Refused(), RenewResult.Indeterminate::new)
 					: renewals.computeIfAbsent(lease, (shared) -> shared.renewedWith(start, term))
 						.thenCombine(revisions, (renewed, read) -> read.of(queueNode.key()) == grant.storeToken())
 						.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
@@ -74,28 +64,15 @@ final class EtcdRenewals {
 		return Stages.all(answers);
 	}
 
-	/**
-	 * Withdraws the claim of a hold that has lost its key, if an earlier attempt has
-	 * created another key meanwhile. The engine keeps the hold instead of the grant of
-	 * that attempt.
-	 * @param gone the result if nothing of the claim is left
-	 * @param unknown returns the result if the claim may still have a key
-	 */
-	<T> CompletableFuture<T> withdrawOther(Grant grant, T gone, Function<Throwable, T> unknown) {
-		QueueNode other = this.queueNodes.find(grant.claim());
-		return (other == null) ? CompletableFuture.completedFuture(gone) : this.withdraw.apply(other)
-			.handle((done, failure) -> (failure == null) ? gone : unknown.apply(Stages.cause(failure)));
-	}
-
 	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean keyExists, EtcdLease lease,
 			long start) {
 		return keyExists ? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
-				: this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused());
+				: this.ends.lost(queueNode).thenApply((done) -> new RenewResult.Refused());
 	}
 
 	private CompletableFuture<RenewResult> notRenewed(QueueNode queueNode, Throwable failure) {
 		return EtcdErrors.isLeaseGone(failure)
-				? this.lost.apply(queueNode).thenApply((done) -> new RenewResult.Refused())
+				? this.ends.lost(queueNode).thenApply((done) -> new RenewResult.Refused())
 				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(Stages.cause(failure)));
 	}
 

@@ -69,7 +69,7 @@ class EtcdSimulationTests {
 	/** The mutant keeps a lost hold in the memory of its process. */
 	@Test
 	void lostHoldThatIsNotForgottenIsFound() {
-		Mutant mutant = new Mutant().complete("backend.etcd.EtcdLockBackend#lost");
+		Mutant mutant = new Mutant().complete("backend.etcd.ClaimEnds#lost");
 		assertThat(mutant.find(EtcdRevokedStore.class, SEEDS, "leftovers")).isPositive();
 	}
 
