@@ -50,6 +50,14 @@ final class PredecessorWatch {
 			signal.complete(null);
 			this.confirmation.accept(queueNode);
 		};
+		start(queueNode, path, signal, changed);
+		if (queueNode.isEnded()) {
+			stop(queueNode);
+		}
+		return signal.minimalCompletionStage();
+	}
+
+	private void start(QueueNode queueNode, String path, CompletableFuture<Void> signal, Consumer<Boolean> changed) {
 		ZooKeeperCalls.Watch request = this.calls.watch(path, changed);
 		Watch watch = new Watch(path, signal, request.cancel());
 		forget(queueNode.watch.getAndSet(watch));
@@ -59,13 +67,10 @@ final class PredecessorWatch {
 				changed.accept(ZooKeeperCalls.noNode(failure));
 			}
 			else if (failure != null) {
+				// the next attempt sets the watch again
 				queueNode.watch.compareAndSet(watch, null);
 			}
 		});
-		if (queueNode.isEnded()) {
-			stop(queueNode);
-		}
-		return signal.minimalCompletionStage();
 	}
 
 	/**
