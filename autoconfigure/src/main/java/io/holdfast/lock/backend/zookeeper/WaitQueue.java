@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -182,17 +183,20 @@ final class WaitQueue {
 	}
 
 	/**
-	 * Deletes the nodes of a claim that ZooKeeper has rejected. If the wait queue cannot
-	 * be read, deletes the one that is known.
+	 * Deletes the nodes of a claim. If ZooKeeper denies that, for example because the
+	 * wait queue cannot be read, deletes the one that is known.
+	 * @param afterDenial returns the result after that, from the reason of the denial
 	 */
-	CompletableFuture<Void> leaveRejected(QueueNode queueNode) {
+	CompletableFuture<Void> leave(QueueNode queueNode, Function<Throwable, CompletableFuture<Void>> afterDenial) {
 		return leave(queueNode).exceptionallyCompose((failure) -> {
-			String path = queueNode.path();
 			if (ZooKeeperErrors.refusal(failure, queueNode.queue) == null) {
 				return CompletableFuture.failedFuture(failure);
 			}
-			return (path != null) ? this.calls.delete(path).exceptionallyCompose(WaitQueue::unlessGone)
+			String path = queueNode.path();
+			CompletableFuture<Void> known = (path != null)
+					? this.calls.delete(path).exceptionallyCompose(WaitQueue::unlessGone)
 					: CompletableFuture.completedFuture(null);
+			return known.thenCompose((deleted) -> afterDenial.apply(failure));
 		});
 	}
 
@@ -201,7 +205,7 @@ final class WaitQueue {
 	 * may have been lost. Reads the wait queue after the leader has answered: a lagging
 	 * server may not show the node yet.
 	 */
-	CompletableFuture<Void> leave(QueueNode queueNode) {
+	private CompletableFuture<Void> leave(QueueNode queueNode) {
 		return this.calls.check(queueNode.queue)
 			.thenCompose((current) -> read(queueNode.queue))
 			.thenCompose((names) -> deleteClaims(queueNode.queue,

@@ -82,7 +82,9 @@ final class ZooKeeperClaims {
 		if (!queueNode.endUnlessGranted()) {
 			return CompletableFuture.failedFuture(definite);
 		}
-		return withdraw(queueNode, () -> this.queue.leaveRejected(queueNode)).handle((left, unknown) -> unknown)
+		return withdraw(queueNode,
+				() -> this.queue.leave(queueNode, (denial) -> CompletableFuture.completedFuture(null)))
+			.handle((left, unknown) -> unknown)
 			.thenCompose((unknown) -> (unknown == null) ? CompletableFuture.failedFuture(definite)
 					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(definite)));
 	}
@@ -154,7 +156,8 @@ final class ZooKeeperClaims {
 	CompletionStage<Void> delete(Claim claim) {
 		QueueNode known = this.queueNodes.find(claim);
 		QueueNode queueNode = (known != null) ? known : this.queueNodes.unregistered(claim);
-		return withdraw(queueNode, () -> this.queue.leave(queueNode))
+		// another node may be left, so the engine tries again
+		return withdraw(queueNode, () -> this.queue.leave(queueNode, CompletableFuture::failedFuture))
 			.exceptionallyCompose((failure) -> CompletableFuture
 				.failedFuture(ZooKeeperErrors.definiteOrCause(failure, claim.lock(), this.queueNodes.root())));
 	}

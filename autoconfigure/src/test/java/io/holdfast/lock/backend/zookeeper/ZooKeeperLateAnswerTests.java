@@ -105,4 +105,20 @@ class ZooKeeperLateAnswerTests {
 		assertThat(attempt).isCompletedExceptionally();
 	}
 
+	/** An administrator has withdrawn the right to read the wait queue. */
+	@Test
+	void waiterThatMayNoLongerReadTheQueueBlocksNobody() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim claim = claim(LOCK);
+		refused(this.store, claim);
+		this.calls.hold("check");
+		CompletableFuture<Void> abandoned = this.store.abandon(claim).toCompletableFuture();
+		this.calls.next().fail(new KeeperException.NoAuthException());
+		assertThat(abandoned).as("another node may be left").isCompletedExceptionally();
+		released(this.other, holder);
+		released(this.other, granted(this.other, claim(LOCK)));
+		this.calls.holdNothing();
+		answer(this.store.abandon(claim));
+	}
+
 }
