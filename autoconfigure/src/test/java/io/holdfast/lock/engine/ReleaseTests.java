@@ -103,6 +103,19 @@ class ReleaseTests {
 			}));
 	}
 
+	/** The store may respond to the release only after the call has returned. */
+	@Test
+	void earlyReleaseAfterTheEndOfTheLeaseFailsTheCall() {
+		this.backend.releases.add((grant) -> new CompletableFuture<>());
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.fixture.engine.execute(request().leaseTime(LEASE).build(), (handle) -> {
+				this.time.pause(LEASE.multipliedBy(2));
+				handle.close();
+				return "done";
+			}))
+			.withMessageContaining("has expired");
+	}
+
 	@Test
 	void minHoldKeepsTheLockClosedAfterItsRelease() {
 		LockHandle handle = this.fixture.acquired(request().minHold(Duration.ofSeconds(60)));
