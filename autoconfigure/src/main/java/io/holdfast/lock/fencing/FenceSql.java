@@ -20,6 +20,11 @@ enum FenceSql {
 	POSTGRESQL("(?, ?, ?, ?)", "FOR SHARE") {
 
 		@Override
+		boolean continuesAfterRollback() {
+			return false;
+		}
+
+		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
 			return jdbc.update(statement(table, entries), parameters(entries)) == entries.size();
 		}
@@ -142,6 +147,14 @@ enum FenceSql {
 	static void insert(JdbcOperations jdbc, String table, FenceEntry entry) {
 		jdbc.update("INSERT INTO " + table + " (lock_id, lock_name, token, owner) VALUES (?, ?, ?, ?)",
 				parameters(List.of(entry)));
+	}
+
+	/**
+	 * Whether the database begins another transaction with the next statement after it
+	 * has rolled back one by itself, such as the victim of a deadlock.
+	 */
+	boolean continuesAfterRollback() {
+		return true;
 	}
 
 	/** Advances all fences; returns {@code false} if one of them rejects its holder. */

@@ -170,6 +170,14 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	/**
+	 * Returns whether code that ignores a failed statement may continue without the rows
+	 * with which its transaction has passed, because the database has rolled it back.
+	 */
+	boolean mayLoseRows() {
+		return this.sql.get().continuesAfterRollback();
+	}
+
+	/**
 	 * Returns whether a suspended transaction still keeps the rows of holds with which it
 	 * has passed. If it can, it passes again.
 	 * @param holds the holds

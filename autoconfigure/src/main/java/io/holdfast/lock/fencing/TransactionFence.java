@@ -201,9 +201,13 @@ public final class TransactionFence implements Fence {
 		}
 	}
 
-	/** Called before the transaction commits. */
+	/**
+	 * Called before the transaction commits. The database may have rolled back what came
+	 * before a deadlock, and the code may have continued without its row.
+	 */
 	void beforeCommit() {
-		passWithAll(SINCE_BEGIN);
+		ConnectionHolder own = fencedConnection();
+		passWithAll((passed) -> passed != own || !this.guard.mayLoseRows());
 	}
 
 	/**
