@@ -149,8 +149,9 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		List<ResolvedRequest> all = ResolvedRequest.of(request, this.backends, this.context.settings());
 		int depth = ThreadHolds.depth(all.get(0));
 		this.threadHolds.requireHeldByNoWaitingTask(all);
-		if (this.threadHolds.includeAll(all)) {
-			return acquire(all, ifRefused, depth);
+		HeldLocks again = this.threadHolds.reenterAll(all, depth);
+		if (again != null) {
+			return new Outcome.Granted<>(again);
 		}
 		ThreadHolds.requireMayWait(all.get(0));
 		SetAside setAside = this.boundary.setAside(ResolvedRequest.locks(all));
@@ -220,8 +221,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 		if (again != null) {
 			return new Outcome.Granted<>(again.bind(depth));
 		}
-		// again for a lock that the parallel first attempt did not get: the caller now
-		// waits while it holds the locks before it
+		// again after the parallel attempt: the caller now waits while it holds others
 		this.boundary.beforeAcquire(request.lock());
 		CallerThreadExecutor steps = new CallerThreadExecutor();
 		Acquisition acquisition = new Acquisition(this.context, request, ifRefused, steps, senderFor(request));

@@ -1,5 +1,6 @@
 package io.holdfast.lock.engine;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -26,8 +27,35 @@ final class ThreadHolds {
 		this.context = context;
 	}
 
-	/** Whether this thread holds all of the locks, so that it need not wait. */
-	boolean includeAll(List<ResolvedRequest> all) {
+	/**
+	 * Re-enters all of the locks, without waiting.
+	 * @param depth how many holds of this thread surround the new ones
+	 * @return the holds, or {@code null} if this thread lacks one of the locks, perhaps
+	 * because another thread closes its hold at this moment
+	 */
+	@Nullable HeldLocks reenterAll(List<ResolvedRequest> all, int depth) {
+		if (!includeAll(all)) {
+			return null;
+		}
+		List<Hold> holds = new ArrayList<>(all.size());
+		try {
+			for (ResolvedRequest request : all) {
+				Hold again = reenter(request);
+				if (again == null) {
+					CombinedHold.discard(holds);
+					return null;
+				}
+				holds.add(again.bind(depth));
+			}
+			return CombinedHold.of(holds);
+		}
+		catch (RuntimeException | Error ex) {
+			CombinedHold.discard(holds);
+			throw ex;
+		}
+	}
+
+	private boolean includeAll(List<ResolvedRequest> all) {
 		for (ResolvedRequest request : all) {
 			if (held(request) == null) {
 				return false;

@@ -2,6 +2,9 @@ package io.holdfast.lock.engine;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -11,6 +14,9 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -120,6 +126,43 @@ class ReentryTests {
 				.isThrownBy(() -> this.fixture.engine.acquire(request().build()));
 			assertThat(outer.isHeld()).isFalse();
 		}
+	}
+
+	/** Otherwise, the caller would use what it has read before it had the new lock. */
+	@Test
+	void readsAreSetAsideIfAHoldIsClosedDuringItsReentry() {
+		LockName other = LockName.of("stock", "43");
+		List<String> steps = new ArrayList<>();
+		AtomicReference<LockHandle> closing = new AtomicReference<>();
+		EngineFixture bounded = new EngineFixture(EngineSettings.DEFAULTS, new TransactionBoundary() {
+			@Override
+			public SetAside setAside(List<LockName> locks) {
+				steps.add("set aside for " + locks);
+				return SetAside.NOTHING;
+			}
+
+			@Override
+			public void beforeAcquire(LockName lock) {
+				steps.add("acquire " + lock);
+			}
+
+			@Override
+			public void deferRelease(DeferrableHold hold) {
+				LockHandle closed = closing.getAndSet(null);
+				if (closed != null) {
+					closed.close();
+				}
+			}
+		});
+		try (LockHandle first = bounded.engine.acquire(request().build())) {
+			LockHandle second = bounded.engine.acquire(LockRequest.forLock(other).build());
+			steps.clear();
+			closing.set(second);
+			bounded.engine.acquire(LockRequest.forLocks(List.of(LOCK, other)).build()).close();
+			assertThat(first.isHeld()).isTrue();
+		}
+		assertThat(steps).containsExactly("set aside for [stock:42, stock:43]", "acquire stock:43");
+		bounded.assertNothingLeft();
 	}
 
 	@Test
