@@ -12,6 +12,8 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.ConnectionCallback;
@@ -59,6 +61,9 @@ public final class JdbcFencingGuard implements FencingGuard {
 	private final FenceRows rows;
 
 	private final boolean routes;
+
+	/** Known after the first transaction, unless the data source routes. */
+	private volatile @Nullable String database;
 
 	/**
 	 * Creates a guard.
@@ -209,18 +214,23 @@ public final class JdbcFencingGuard implements FencingGuard {
 	}
 
 	/**
-	 * Returns the database and the schema to which a connection leads, if the data source
-	 * routes to several; otherwise the same text for all connections. Pools of the same
-	 * database may have URLs with different parameters.
+	 * Returns the fence to which a connection leads: its database and table, and the
+	 * schema if the data source routes to several. Pools of the same database may have
+	 * URLs with different parameters.
 	 */
 	String databaseOf(Connection connection) {
-		if (!this.routes) {
-			return "";
+		String known = this.database;
+		if (known != null) {
+			return known;
 		}
 		try {
-			String url = String.valueOf(connection.getMetaData().getURL());
-			return "%s %s %s".formatted(url.split("[?;]", 2)[0], connection.getCatalog(),
-					this.table.contains(".") ? "" : connection.getSchema());
+			String url = String.valueOf(connection.getMetaData().getURL()).split("[?;]", 2)[0];
+			if (this.routes) {
+				return "%s %s %s".formatted(url, connection.getCatalog(),
+						this.table.contains(".") ? "" : connection.getSchema());
+			}
+			this.database = "%s %s".formatted(url, this.table);
+			return this.database;
 		}
 		catch (SQLException ex) {
 			throw new DataAccessResourceFailureException("The database of the transaction cannot be determined", ex);
