@@ -130,7 +130,8 @@ public final class Failures {
 	 * Runs tasks one after another, each of them even if an earlier one fails.
 	 * @param tasks the tasks
 	 * @throws RuntimeException or an {@link Error}: the first failure, to which the
-	 * others are added as suppressed
+	 * others are added as suppressed. Wraps a checked exception, which Kotlin throws
+	 * undeclared
 	 */
 	public static void runAll(Iterable<? extends Runnable> tasks) {
 		Throwable first = null;
@@ -138,7 +139,7 @@ public final class Failures {
 			try {
 				task.run();
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				first = (first != null) ? first : ex;
 				if (first != ex) {
 					first.addSuppressed(ex);

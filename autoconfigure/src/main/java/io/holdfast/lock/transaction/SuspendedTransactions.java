@@ -17,6 +17,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.spi.TransactionBoundary.LockedCall;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -87,22 +88,17 @@ final class SuspendedTransactions {
 
 	/** Ends all scopes. What a callback throws does not replace the call's exception. */
 	private void resume(@Nullable Throwable thrown) {
-		RuntimeException first = null;
-		for (Scope scope : this.innermostFirst) {
-			try {
-				scope.end(thrown == null);
-			}
-			catch (RuntimeException ex) {
-				if (thrown != null) {
-					thrown.addSuppressed(ex);
-				}
-				else {
-					first = (first != null) ? first : ex;
-				}
-			}
+		try {
+			Failures.runAll(
+					this.innermostFirst.stream().<Runnable>map((scope) -> () -> scope.end(thrown == null)).toList());
 		}
-		if (first != null) {
-			throw first;
+		catch (RuntimeException | Error ex) {
+			if (thrown == null) {
+				throw ex;
+			}
+			if (thrown != ex) {
+				thrown.addSuppressed(ex);
+			}
 		}
 	}
 

@@ -1,11 +1,16 @@
 package io.holdfast.lock.support;
 
+import java.io.IOException;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.net.ConnectException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link Failures}.
@@ -26,6 +31,22 @@ class FailuresTests {
 	void internalClassIsNotNamed() {
 		assertThat(Failures.rootMessage(new Internal("no response in time")))
 			.isEqualTo("TimeoutException: no response in time");
+	}
+
+	/** Kotlin throws checked exceptions undeclared. */
+	@Test
+	void undeclaredExceptionOfATaskDoesNotStopTheOthers() {
+		List<String> run = new ArrayList<>();
+		assertThatExceptionOfType(UndeclaredThrowableException.class).isThrownBy(() -> Failures
+			.runAll(List.of(() -> FailuresTests.<RuntimeException>throwUndeclared(new IOException("boom")),
+					() -> run.add("second"))))
+			.withCauseInstanceOf(IOException.class);
+		assertThat(run).containsExactly("second");
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <E extends Throwable> void throwUndeclared(Throwable failure) throws E {
+		throw (E) failure;
 	}
 
 	private static final class Internal extends TimeoutException {
