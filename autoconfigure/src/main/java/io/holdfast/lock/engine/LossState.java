@@ -124,6 +124,9 @@ abstract class LossState {
 		}
 		catch (Throwable ex) {
 			// Kotlin throws checked exceptions undeclared
+			if (ex instanceof InterruptedException) {
+				Thread.currentThread().interrupt();
+			}
 			logger.error("A listener for the loss of lock '%s' failed".formatted(lost.lock()), ex);
 		}
 	}

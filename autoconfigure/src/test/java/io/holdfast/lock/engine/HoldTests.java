@@ -186,6 +186,8 @@ class HoldTests {
 		handle.onLost(notified::add);
 		this.time.advance(LEASE);
 		assertThat(notified).hasSize(1);
+		handle.onLost((event) -> HoldTests.<RuntimeException>throwUndeclared(new InterruptedException()));
+		assertThat(Thread.interrupted()).isTrue();
 	}
 
 	@SuppressWarnings("unchecked")
