@@ -19,9 +19,11 @@ public final class TableChecks {
 			WHERE t.table_schema = COALESCE(?, DATABASE()) AND t.table_name = ? AND COALESCE(e.transactions, 'NO') <> 'YES'
 			""";
 
+	/** An expression is no column. */
 	private static final String KEYS_IN_MARIADB = """
 			SELECT GROUP_CONCAT(LOWER(column_name) ORDER BY column_name) FROM information_schema.statistics
 			WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND non_unique = 0 GROUP BY index_name
+			HAVING COUNT(*) = COUNT(column_name)
 			""";
 
 	/** A deferred key allows two rows until the commit. */
@@ -29,7 +31,8 @@ public final class TableChecks {
 			SELECT string_agg(a.attname, ',' ORDER BY a.attname) FROM pg_index i JOIN pg_attribute a
 			ON a.attrelid = i.indrelid AND a.attnum = ANY((CAST(i.indkey AS int2[]))[0:i.indnkeyatts - 1])
 			WHERE i.indrelid = to_regclass(COALESCE(? || '.', '') || ?)
-			AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL GROUP BY i.indexrelid
+			AND i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
+			GROUP BY i.indexrelid
 			""";
 
 	private static final String KEYS_IN_H2 = """

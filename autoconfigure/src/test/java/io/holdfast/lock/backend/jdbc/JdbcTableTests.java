@@ -81,6 +81,14 @@ class JdbcTableTests extends OnEveryDatabase {
 	}
 
 	@Test
+	void keyWithAnExpressionInPostgresIsRejected() {
+		HikariDataSource pool = opened(Database.POSTGRESQL, 4);
+		createTablesWithoutKey(pool, "computed")
+			.execute("CREATE UNIQUE INDEX computed_key ON computed (lock_id, lower(owner))");
+		assertRejected(track(backend(pool, "computed")), "'computed' has no unique key (lock_id)");
+	}
+
+	@Test
 	void tablesOfMariaDbWithoutTransactionsAreRejected() {
 		HikariDataSource pool = opened(Database.MARIADB, 4);
 		pool.setConnectionInitSql("SET default_storage_engine = 'Aria'");
