@@ -49,6 +49,9 @@ public final class MicrometerLockObserver implements LockObserver, AutoCloseable
 
 	private volatile boolean full;
 
+	/** Guarded by the lock. */
+	private boolean closed;
+
 	private final MeterRegistry registry;
 
 	private final int maxNames;
@@ -125,7 +128,14 @@ public final class MicrometerLockObserver implements LockObserver, AutoCloseable
 	/** Removes the gauges, which no longer change. All other meters keep their values. */
 	@Override
 	public void close() {
-		this.meters.values().forEach((byName) -> byName.values().forEach(LockMeters::close));
+		this.adding.lock();
+		try {
+			this.closed = true;
+			this.meters.values().forEach((byName) -> byName.values().forEach(LockMeters::close));
+		}
+		finally {
+			this.adding.unlock();
+		}
 	}
 
 	private LockMeters of(LockName lock, String backend) {
@@ -144,11 +154,19 @@ public final class MicrometerLockObserver implements LockObserver, AutoCloseable
 		try {
 			String known = admit(name) ? name : OTHER;
 			return this.meters.computeIfAbsent(backend, (key) -> new ConcurrentHashMap<>())
-				.computeIfAbsent(known, (key) -> new LockMeters(this.registry, known, backend));
+				.computeIfAbsent(known, (key) -> create(known, backend));
 		}
 		finally {
 			this.adding.unlock();
 		}
+	}
+
+	private LockMeters create(String name, String backend) {
+		LockMeters created = new LockMeters(this.registry, name, backend);
+		if (this.closed) {
+			created.close();
+		}
+		return created;
 	}
 
 	private boolean admit(String name) {

@@ -210,9 +210,17 @@ class MicrometerLockObserverTests {
 		this.observer.close();
 		assertThat(this.registry.get("distributed.lock.waiting").gauge().value()).isEqualTo(1);
 		this.registry.clear();
-		this.observer.acquiring(LockName.of("reports", "42"), "redis");
+		other.acquiring(LockName.of("reports", "42"), "redis");
 		assertThat(this.registry.get("distributed.lock.waiting").gauge().value()).isEqualTo(2);
 		other.close();
+	}
+
+	@Test
+	void lockThatIsFirstUsedAfterTheCloseLeavesNoGauge() {
+		this.observer.close();
+		acquire(AcquireOutcome.INTERRUPTED, Duration.ZERO);
+		assertThat(this.registry.find("distributed.lock.waiting").gauge()).isNull();
+		assertThat(this.registry.find("distributed.lock.held").gauge()).isNull();
 	}
 
 	@Test
