@@ -88,7 +88,13 @@ public final class KeyText {
 		if (content == null) {
 			throw new NotAKeyException(shared((value != null) ? "an empty Optional" : "null"));
 		}
-		return text(content);
+		try {
+			return text(content);
+		}
+		catch (StackOverflowError ex) {
+			throw new NotAKeyException(
+					"is or contains a value that contains itself, as an entity and its parent do, so its text has no end. Use a value that identifies it, such as its id");
+		}
 	}
 
 	/**

@@ -3,6 +3,7 @@ package io.holdfast.lock.support;
 import java.math.BigDecimal;
 import java.net.URI;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Collections;
@@ -141,6 +142,14 @@ class KeyTextTests {
 	void optionalNumberIsItsContent() {
 		assertThat(KeyText.of(OptionalDouble.of(1.5))).isEqualTo("1.5");
 		refused(OptionalDouble.empty());
+	}
+
+	@Test
+	void valueThatContainsItselfIsRejected() {
+		List<Object> list = new ArrayList<>();
+		list.add(list);
+		refused(list);
+		refused(new Part(1, list));
 	}
 
 	enum Size {
