@@ -30,8 +30,7 @@ final class SpringDataRedisClients {
 	 * Creates a client, or returns {@code null} if there are no connection details.
 	 */
 	static @Nullable RedisClient create(RedisClients clients, BeanFactory beanFactory) {
-		DataRedisConnectionDetails details = beanFactory.getBeanProvider(DataRedisConnectionDetails.class)
-			.getIfAvailable();
+		DataRedisConnectionDetails details = RedisClientSelection.theOne(beanFactory, DataRedisConnectionDetails.class);
 		return (details != null) ? create(clients, details) : null;
 	}
 
@@ -66,7 +65,7 @@ final class SpringDataRedisClients {
 	 */
 	static String source(String server, String otherwise, BeanFactory beanFactory) {
 		DataRedisConnectionDetails details = beanFactory.getBeanProvider(DataRedisConnectionDetails.class)
-			.getIfAvailable();
+			.getIfUnique();
 		return (details != null && server.equals(server(details))) ? SOURCE : otherwise;
 	}
 

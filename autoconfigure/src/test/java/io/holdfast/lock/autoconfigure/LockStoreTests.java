@@ -111,14 +111,31 @@ class LockStoreTests {
 
 	@Test
 	void redisThatOnlyConnectionDetailsNameIsUsed() {
-		assertDefault(this.runner.withBean(DataRedisConnectionDetails.class, () -> new DataRedisConnectionDetails() {
+		assertDefault(this.runner.withBean(DataRedisConnectionDetails.class, LockStoreTests::details), "redis");
+	}
+
+	private static DataRedisConnectionDetails details() {
+		return new DataRedisConnectionDetails() {
 
 			@Override
 			public Standalone getStandalone() {
 				return Standalone.of("127.0.0.1", 1);
 			}
 
-		}), "redis");
+		};
+	}
+
+	/** A connection factory needs no details. */
+	@Test
+	void severalConnectionDetailsAreAmbiguous() {
+		ApplicationContextRunner several = this.runner
+			.withBean("one", DataRedisConnectionDetails.class, LockStoreTests::details)
+			.withBean("two", DataRedisConnectionDetails.class, LockStoreTests::details);
+		assertStopsWith(several, "There are several DataRedisConnectionDetails beans, [one, two]",
+				"Mark one with @Primary, or set 'distributed-lock.redis.address'");
+		assertDefault(
+				several.withBean(RedisConnectionFactory.class, () -> new LettuceConnectionFactory("127.0.0.1", 1)),
+				"redis");
 	}
 
 	@Test
