@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeansException;
+import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -100,8 +101,15 @@ public final class MethodTransactions {
 	/** Selects the transaction manager as Spring's own advice does. */
 	private static final class Choice extends TransactionAspectSupport {
 
+		/** Has no public getter. XML sets it. */
+		private static final String BEAN_NAME = "transactionManagerBeanName";
+
 		Choice(TransactionInterceptor like, BeanFactory beanFactory) {
 			setBeanFactory(beanFactory);
+			DirectFieldAccessor fields = new DirectFieldAccessor(like);
+			if (fields.isReadableProperty(BEAN_NAME) && fields.getPropertyValue(BEAN_NAME) instanceof String name) {
+				setTransactionManagerBeanName(name);
+			}
 			if (like.getTransactionManager() != null) {
 				setTransactionManager(like.getTransactionManager());
 			}
