@@ -7,6 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
@@ -39,8 +40,16 @@ record LockMethodSpec(Method method, LockRequest template, @Nullable KeySource k
 		if (this.key == null) {
 			return this.template;
 		}
-		String name = this.template.lock().name();
 		List<String> keys = this.key.evaluate(target, targetClass, arguments);
+		try {
+			return request(this.template.lock().name(), keys);
+		}
+		catch (LockConfigurationException ex) {
+			throw LockMethodSpecs.problem(this.method, ex.getMessage() + " The method did not run", ex);
+		}
+	}
+
+	private LockRequest request(String name, List<String> keys) {
 		if (keys.size() == 1) {
 			return this.template.withLocks(List.of(new LockName(name, keys.get(0))));
 		}

@@ -172,6 +172,12 @@ class LockKeyTests {
 		refused("is a byte[], each element of which would be a separate lock", "any", (Object) new byte[] { 1, 2 });
 	}
 
+	@Test
+	void tooLongAKeyAndTooManyKeysNameTheMethod() {
+		refused("the maximum is 512", "any", "x".repeat(513));
+		refused("A request names 1001 locks", "any", Stream.iterate(0, (i) -> i + 1).limit(1001).toList());
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "constant", "hash", "rootProperty", "projection", "mapIndex", "interfaceType", "chosen" })
 	void keyThatMayIdentifyDoesNot(String method) {
