@@ -1,6 +1,7 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -66,7 +67,7 @@ final class HoldRegistry {
 	void add(Lease lease) {
 		lease.ticket.lease = lease;
 		if (this.ended) {
-			lease.endAtShutdown();
+			lease.endAtShutdown(lease.listenerThreads());
 		}
 	}
 
@@ -108,7 +109,11 @@ final class HoldRegistry {
 		announceWait(timeout, own);
 		awaitNoneInUse(timeout.toNanos(), own);
 		this.ended = true;
-		held().forEach(Lease::endAtShutdown);
+		List<Runnable> listeners = new ArrayList<>();
+		held().forEach(
+				(lease) -> lease.endAtShutdown((task) -> listeners.add(() -> lease.listenerThreads().execute(task))));
+		// a listener may block, and no other lock must wait for it
+		listeners.forEach(Runnable::run);
 		return true;
 	}
 

@@ -172,15 +172,15 @@ final class Lease extends LossState {
 
 	/** Declares the lease lost, unless it was lost or released before. */
 	void lose(LossCause cause) {
-		lose(cause, false);
+		lose(cause, false, listenerThreads());
 	}
 
 	/** Declares that the lease was lost at an unknown time before its end. */
 	void loseAfterEnd(LossCause cause) {
-		lose(cause, true);
+		lose(cause, true, listenerThreads());
 	}
 
-	private void lose(LossCause cause, boolean evenIfReleased) {
+	private void lose(LossCause cause, boolean evenIfReleased, Executor listeners) {
 		boolean released;
 		synchronized (this) {
 			released = this.holds == 0;
@@ -194,7 +194,7 @@ final class Lease extends LossState {
 		this.ticket.leave();
 		// no code relies on a lock that is only kept closed for its minHold
 		if (!released || evenIfReleased) {
-			announce(listenerThreads());
+			announce(listeners);
 		}
 	}
 
@@ -202,7 +202,7 @@ final class Lease extends LossState {
 	 * A listener may end the application, whose client then waits for its own threads. Or
 	 * it may block, and other leases need this thread.
 	 */
-	private Executor listenerThreads() {
+	Executor listenerThreads() {
 		Thread present = Thread.currentThread();
 		return (request().backend().answersOn(present) || Threads.isOwn(present)) ? this.context.callbacks()
 				: Runnable::run;
@@ -251,9 +251,9 @@ final class Lease extends LossState {
 	 * Declares the lease of a running body lost, which releases it, or has the store keep
 	 * the lock for the rest of its minHold.
 	 */
-	void endAtShutdown() {
+	void endAtShutdown(Executor listeners) {
 		if (inUse()) {
-			lose(LossCause.SHUTDOWN);
+			lose(LossCause.SHUTDOWN, false, listeners);
 			return;
 		}
 		this.store.endIfIdle();

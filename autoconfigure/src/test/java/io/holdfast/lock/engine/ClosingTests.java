@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -159,6 +160,27 @@ class ClosingTests {
 			}));
 		assertThat(this.backend.owners).isEmpty();
 		assertThat(closed.context().registry().held()).isEmpty();
+	}
+
+	/** Otherwise, their leases would be renewed until the JVM is killed. */
+	@Test
+	void blockingListenerDoesNotDelayTheReleaseOfOtherLocks() {
+		EngineFixture stopping = new EngineFixture(settings().shutdownTimeout(Duration.ZERO).build(),
+				TransactionBoundary.NONE);
+		CompletableFuture<Void> unblocked = new CompletableFuture<>();
+		for (int i = 0; i < 2; i++) {
+			stopping.acquired(LockRequest.forLock(LockName.of("stock", i))).onLost((event) -> unblocked.join());
+		}
+		CompletableFuture<Void> close = CompletableFuture.runAsync(stopping.engine::close);
+		try {
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(stopping.backend.calls).contains("release stock:0", "release stock:1"));
+		}
+		finally {
+			unblocked.complete(null);
+			close.join();
+		}
+		assertThat(stopping.record.losses).hasSize(2);
 	}
 
 	/** Lets another thread close the engine until it waits or has closed. */
