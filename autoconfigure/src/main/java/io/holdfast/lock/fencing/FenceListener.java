@@ -38,7 +38,7 @@ final class FenceListener implements TransactionExecutionListener {
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
 		TransactionFence present = (beginFailure == null) ? present() : null;
 		if (present != null) {
-			present.afterBegin();
+			present.afterBegin(transaction.isNested());
 		}
 	}
 

@@ -58,7 +58,7 @@ final class PassedHolds {
 		passed.forEach((earlier, among) -> {
 			if (kept.test(among, earlier)) {
 				if (!earlier.sameHold()) {
-					add(among, earlier.connection(), database);
+					add(among, earlier.connection(), database, false);
 				}
 				among.forEach((hold) -> left.remove(Passed.of(hold, database)));
 			}
@@ -87,10 +87,12 @@ final class PassedHolds {
 	 * @param holds the holds
 	 * @param connection the resource of the connection with which they have passed
 	 * @param database the database to which it leads
+	 * @param first whether nothing preceded this in the transaction, not even a savepoint
+	 * that Spring does not know
 	 */
-	static void add(List<LockHandle> holds, ConnectionHolder connection, String database) {
+	static void add(List<LockHandle> holds, ConnectionHolder connection, String database, boolean first) {
 		Set<Passed> passed = holds.stream().map((hold) -> Passed.of(hold, database)).collect(Collectors.toSet());
-		Pass pass = new Pass(passed, connection);
+		Pass pass = new Pass(passed, connection, first);
 		passed.forEach((hold) -> CURRENT.get().put(hold, pass));
 		TransactionSynchronizationManager.registerSynchronization(pass);
 	}
@@ -137,8 +139,9 @@ final class PassedHolds {
 	 * @param sameHold whether the same holds have passed; otherwise those of an outer
 	 * transaction, which is suspended and still keeps their rows
 	 * @param beforeSavepoint whether it may be older than a savepoint of its transaction
+	 * @param first whether nothing preceded it in its transaction
 	 */
-	record Earlier(ConnectionHolder connection, boolean sameHold, boolean beforeSavepoint) {
+	record Earlier(ConnectionHolder connection, boolean sameHold, boolean beforeSavepoint, boolean first) {
 
 	}
 
@@ -174,12 +177,15 @@ final class PassedHolds {
 
 		private final ConnectionHolder connection;
 
+		private final boolean first;
+
 		/** The savepoints since then, as far as their end is not known. */
 		private final Deque<Object> laterSavepoints = new ArrayDeque<>();
 
-		Pass(Set<Passed> passed, ConnectionHolder connection) {
+		Pass(Set<Passed> passed, ConnectionHolder connection, boolean first) {
 			this.passed = passed;
 			this.connection = connection;
+			this.first = first;
 		}
 
 		boolean isOpen() {
@@ -187,7 +193,7 @@ final class PassedHolds {
 		}
 
 		Earlier as(boolean sameHold) {
-			return new Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty());
+			return new Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty(), this.first);
 		}
 
 		@Override

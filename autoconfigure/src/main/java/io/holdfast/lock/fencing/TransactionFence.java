@@ -51,7 +51,7 @@ import io.holdfast.lock.support.TransactionAwareDataSources;
 public final class TransactionFence implements Fence {
 
 	/** An outer transaction is suspended, so it keeps what it had at the begin. */
-	private static final Predicate<ConnectionHolder> SINCE_BEGIN = (outer) -> true;
+	private static final Predicate<PassedHolds.Earlier> SINCE_BEGIN = (outer) -> true;
 
 	private final JdbcFencingGuard guard;
 
@@ -174,10 +174,11 @@ public final class TransactionFence implements Fence {
 	/**
 	 * Called when a transaction has started. Throws nothing; a rejection is reported
 	 * later.
+	 * @param nested whether it is a savepoint of a transaction
 	 */
-	void afterBegin() {
+	void afterBegin(boolean nested) {
 		try {
-			passWithAll((outer) -> false);
+			passWithAll((outer) -> false, !nested);
 		}
 		catch (RuntimeException ex) {
 			// registered with the transaction, which can no longer commit
@@ -187,7 +188,7 @@ public final class TransactionFence implements Fence {
 	@Override
 	public void beforeBody(@Nullable String requiredBy) {
 		CommitVeto.throwReason();
-		boolean fenced = passWithAll(SINCE_BEGIN);
+		boolean fenced = passWithAll(SINCE_BEGIN, false);
 		if (requiredBy != null && holds().isEmpty()) {
 			throw new LockConfigurationException(
 					"%s: it has 'fenced = true', but the thread that runs it ('%s') holds no lock. Advice between the lock and the method moved the call to another thread, or LockOperations is a mock. Make that advice precede the lock, with an order below Ordered.LOWEST_PRECEDENCE - 100, or remove it. In a test, remove the mock and set 'distributed-lock.backend=local'."
@@ -202,12 +203,12 @@ public final class TransactionFence implements Fence {
 	}
 
 	/**
-	 * Called before the transaction commits. The database may have rolled back what came
-	 * before a deadlock, and the code may have continued without its row.
+	 * Called before the transaction commits. The code may have continued without its row
+	 * after a deadlock, or a rollback to a savepoint that Spring does not know.
 	 */
 	void beforeCommit() {
 		ConnectionHolder own = fencedConnection();
-		passWithAll((passed) -> passed != own || !this.guard.mayLoseRows());
+		passWithAll((passed) -> passed.connection() != own || (passed.first() && !this.guard.mayLoseRows()), false);
 	}
 
 	/**
@@ -223,13 +224,13 @@ public final class TransactionFence implements Fence {
 					"Lock '%s': no transaction of the fenced data source is active. Call this in the transaction that writes, before its first read."
 						.formatted(hold.lock()));
 		}
-		pass(hold.parts(), connection, (passed) -> passed == connection);
+		pass(hold.parts(), connection, (passed) -> passed.connection() == connection, false);
 	}
 
-	private boolean passWithAll(Predicate<ConnectionHolder> trusted) {
+	private boolean passWithAll(Predicate<PassedHolds.Earlier> trusted, boolean first) {
 		ConnectionHolder connection = fencedConnection();
 		if (connection != null) {
-			pass(holds(), connection, trusted);
+			pass(holds(), connection, trusted, first);
 		}
 		return connection != null;
 	}
@@ -259,18 +260,19 @@ public final class TransactionFence implements Fence {
 
 	/**
 	 * Passes with all holds that have not passed.
-	 * @param trusted whether the transaction of a connection keeps the rows of the holds
-	 * with which it has passed; otherwise it is asked
+	 * @param trusted whether the transaction of an earlier pass keeps its rows; otherwise
+	 * it is asked
 	 */
-	private void pass(List<LockHandle> holds, ConnectionHolder connection, Predicate<ConnectionHolder> trusted) {
+	private void pass(List<LockHandle> holds, ConnectionHolder connection, Predicate<PassedHolds.Earlier> trusted,
+			boolean first) {
 		try {
 			String known = PassedHolds.databaseOf(connection);
 			String database = (known != null) ? known : this.guard.databaseOf(connection.getConnection());
-			List<LockHandle> ahead = PassedHolds.notAmong(holds, connection, database, (passed,
-					earlier) -> (earlier.sameHold() && trusted.test(earlier.connection())) || isKept(passed, earlier));
+			List<LockHandle> ahead = PassedHolds.notAmong(holds, connection, database,
+					(passed, earlier) -> (earlier.sameHold() && trusted.test(earlier)) || isKept(passed, earlier));
 			if (!ahead.isEmpty()) {
 				this.guard.advance(ahead);
-				PassedHolds.add(ahead, connection, database);
+				PassedHolds.add(ahead, connection, database, first);
 			}
 		}
 		catch (RuntimeException ex) {
