@@ -2,8 +2,10 @@ package io.holdfast.lock.engine;
 
 import java.util.concurrent.Executor;
 
+import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Threads;
 
 /**
  * Collaborators that the acquisitions of one engine share with the leases that they
@@ -20,5 +22,16 @@ import io.holdfast.lock.support.SchedulingClock;
  */
 record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, Watchdog watchdog,
 		ReleaseRetrier retrier, HoldRegistry registry, LockObserver observer, Executor callbacks) {
+
+	/**
+	 * Returns what runs a listener that the present thread notifies. A listener may end
+	 * the application, whose client then waits for its own threads. Or it may block, and
+	 * other leases need this thread.
+	 * @param backend the store of the lock
+	 */
+	Executor listenerThreads(LockBackend backend) {
+		Thread present = Thread.currentThread();
+		return (backend.answersOn(present) || Threads.isOwn(present)) ? this.callbacks : Runnable::run;
+	}
 
 }

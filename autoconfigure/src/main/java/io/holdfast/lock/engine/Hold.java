@@ -35,9 +35,6 @@ final class Hold extends ClosableHold implements HeldLocks {
 
 	private volatile boolean ended;
 
-	/** Why the lease was no longer reliable when this hold ended, if it was not. */
-	private volatile @Nullable String lossAtEnd;
-
 	private volatile boolean listened;
 
 	/** Whether a commit was verified, so that a later loss is harmless. */
@@ -176,19 +173,11 @@ final class Hold extends ClosableHold implements HeldLocks {
 				requireValid(" What this call did may overlap with another holder's work. Verify it, then repeat it.",
 						" It is not known to be lost. Check again, or undo what this call did and repeat it.");
 			case COMMIT -> verifyAtCommit();
-			case RETURN -> verifyUnlessCommitted(lossUntilEnd(), setAside());
+			// also if the body itself has released the lock
+			case RETURN -> verifyUnlessCommitted(this.lease.lossMessage(), setAside());
 			case RELEASED ->
 				verifyUnlessCommitted(this.lease.lost() ? this.lease.lossMessage() : null, SetAside.NOTHING);
 		}
-	}
-
-	/**
-	 * Returns why the lease was not reliable until now, or until the body itself has
-	 * released the lock: nothing extends the validity after that.
-	 */
-	private @Nullable String lossUntilEnd() {
-		boolean released = this.ended && !this.lease.lost();
-		return released ? this.lossAtEnd : this.lease.lossMessage();
 	}
 
 	private void verifyAtCommit() {
@@ -273,7 +262,6 @@ final class Hold extends ClosableHold implements HeldLocks {
 		if (bound != null) {
 			bound.run();
 		}
-		this.lossAtEnd = this.lease.lossMessage();
 		this.ended = true;
 		try {
 			return this.lease.endHold();

@@ -11,7 +11,6 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
-import io.holdfast.lock.support.Threads;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.support.Stages;
 
@@ -40,6 +39,9 @@ final class Lease extends LossState {
 	final LocalWaitQueues.Ticket ticket;
 
 	private volatile int holds = 1;
+
+	/** When the last hold ended, if no holds are left. */
+	private long endedAt;
 
 	/**
 	 * Whether all holds have ended but the {@code minHold} has not. The thread that
@@ -88,14 +90,16 @@ final class Lease extends LossState {
 	/** Ends one hold, and the lease with the last one; returns the response. */
 	CompletableFuture<?> endHold() {
 		boolean lingers;
+		long now = this.context.time().nanos();
 		synchronized (this) {
 			lingers = this.holds == 1 && !lost() && this.end.remainingNanos() > 0;
 			this.lingering = lingers;
+			this.endedAt = now;
 			if (--this.holds > 0) {
 				return ClosableHold.DONE;
 			}
 		}
-		Duration held = Duration.ofNanos(this.context.time().nanos() - this.acquiredAt);
+		Duration held = Duration.ofNanos(now - this.acquiredAt);
 		observer().released(held, this.store.validity().leaseTime());
 		if (lingers) {
 			this.context.registry().changed();
@@ -198,14 +202,9 @@ final class Lease extends LossState {
 		}
 	}
 
-	/**
-	 * A listener may end the application, whose client then waits for its own threads. Or
-	 * it may block, and other leases need this thread.
-	 */
+	/** Returns what runs the listeners of a loss that the present thread has noticed. */
 	Executor listenerThreads() {
-		Thread present = Thread.currentThread();
-		return (request().backend().answersOn(present) || Threads.isOwn(present)) ? this.context.callbacks()
-				: Runnable::run;
+		return this.context.listenerThreads(request().backend());
 	}
 
 	/** Asks the store whether it still keeps the lease, for as long as it is valid. */
@@ -214,9 +213,9 @@ final class Lease extends LossState {
 				this.context.time());
 	}
 
-	/** Returns why the lease is no longer reliable, or {@code null} if it is. */
+	/** Returns why the lease is not reliable, or was not at its end; or {@code null}. */
 	@Nullable String lossMessage() {
-		if (lost() || this.context.time().nanos() < this.store.validUntil()) {
+		if (lost() || (hasEnded() ? this.endedAt : this.context.time().nanos()) < this.store.validUntil()) {
 			return declaredLoss();
 		}
 		return "The validity of lock '%s' has expired (%s, token %s).".formatted(request().lock(), request(),
