@@ -1,20 +1,16 @@
 package io.holdfast.lock.backend.redis;
 
-import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
@@ -36,9 +32,6 @@ public final class LettuceScriptClient implements ScriptClient {
 
 	/** A silent connection delays all requests that share it. */
 	private static final Duration SILENCE = Duration.ofSeconds(3);
-
-	/** Pause before the next attempt to subscribe on a new connection. */
-	private static final Duration RESUBSCRIPTION = Duration.ofSeconds(1);
 
 	private final Duration responseTimeout;
 
@@ -184,12 +177,13 @@ public final class LettuceScriptClient implements ScriptClient {
 				}
 
 			};
-			RedisConnectionStateListener reconnection = onReconnection(() -> subscribeAgain(connection, name));
+			LettuceResubscription reconnection = new LettuceResubscription(connection, name, () -> this.closed);
 			connection.addListener(adapter);
 			return connection.async().subscribe(name).<Subscription>thenApply((nothing) -> {
 				connection.addListener(reconnection);
 				return () -> {
 					connection.removeListener(reconnection);
+					reconnection.end();
 					connection.removeListener(adapter);
 					return connection.async().unsubscribe(name);
 				};
@@ -198,32 +192,6 @@ public final class LettuceScriptClient implements ScriptClient {
 					connection.removeListener(adapter);
 				}
 			});
-		});
-	}
-
-	private static RedisConnectionStateListener onReconnection(Runnable action) {
-		return new RedisConnectionStateListener() {
-
-			@Override
-			public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress server) {
-				action.run();
-			}
-
-		};
-	}
-
-	/**
-	 * Subscribes on a new connection until the server accepts it. Lettuce does so only
-	 * once, and the user may get the permission for the channel later.
-	 */
-	private void subscribeAgain(StatefulRedisPubSubConnection<String, String> connection, String name) {
-		connection.async().subscribe(name).whenComplete((nothing, failure) -> {
-			if (failure != null && RedisErrors.definiteCode(failure) != null && !this.closed) {
-				connection.getResources()
-					.timer()
-					.newTimeout((timeout) -> subscribeAgain(connection, name), RESUBSCRIPTION.toMillis(),
-							TimeUnit.MILLISECONDS);
-			}
 		});
 	}
 
