@@ -129,15 +129,18 @@ class RedisLockAutoConfigurationTests {
 	@Test
 	void unreachableServerIsExplained() {
 		int port = ServerProcess.freePort();
-		this.shortWait.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + port).run((context) -> {
-			FailureAnalysis analysis = analysis(context);
-			assertThat(analysis.getDescription()).contains("'distributed-lock.redis.address'")
-				.contains("127.0.0.1:" + port)
-				.containsIgnoringCase("refused");
-			assertThat(analysis.getAction()).contains("Start that Redis")
-				.contains("distributed-lock.fail-fast=false")
-				.contains("'distributed-lock.backend'", "'local' if there is only one instance");
-		});
+		this.runner
+			.withPropertyValues("distributed-lock.redis.address=redis://127.0.0.1:" + port,
+					"distributed-lock.startup-timeout=1s")
+			.run((context) -> {
+				FailureAnalysis analysis = analysis(context);
+				assertThat(analysis.getDescription()).contains("'distributed-lock.redis.address'")
+					.contains("127.0.0.1:" + port)
+					.containsIgnoringCase("refused");
+				assertThat(analysis.getAction()).contains("Start that Redis")
+					.contains("distributed-lock.fail-fast=false")
+					.contains("'distributed-lock.backend'", "'local' if there is only one instance");
+			});
 	}
 
 	@Test
