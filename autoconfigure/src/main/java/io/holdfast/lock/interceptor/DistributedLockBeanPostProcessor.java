@@ -1,5 +1,6 @@
 package io.holdfast.lock.interceptor;
 
+import java.lang.reflect.Method;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -16,6 +17,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
+import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.core.Ordered;
 import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
@@ -36,7 +38,7 @@ import io.holdfast.lock.transaction.MethodTransactions;
  * yet, so that a call after the context was closed creates no bean.
  */
 public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements SmartInitializingSingleton {
+		implements SmartInitializingSingleton, SmartInstantiationAwareBeanPostProcessor {
 
 	/**
 	 * Before the post-processor of the fence, so that this one explains why a class has
@@ -87,6 +89,21 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		this.interceptor = new DistributedLockInterceptor(this.locks, specs,
 				TRANSACTIONS_PRESENT ? new MethodTransactions(beanFactory) : null, null);
 		this.advisor = new DefaultPointcutAdvisor(new LockPointcut(null), this.interceptor);
+	}
+
+	/**
+	 * Rejects a circular reference to a locked bean. The bean into which it is injected
+	 * here would call it without its lock. Spring detects that later, but continues the
+	 * start and only writes it to the log.
+	 */
+	@Override
+	public Object getEarlyBeanReference(Object bean, String beanName) {
+		Set<Method> locked = LockAnnotations.methods(ClassUtils.getUserClass(LockedType.of(bean)));
+		if (!locked.isEmpty()) {
+			throw LockMethodVerifier.ofBean(beanName, LockMethodSpecs.problem(locked.iterator().next(),
+					"the bean is part of a circular reference, so a bean that is injected with it would get it before its lock is added, and the method would run without its lock. Mark one of the injection points @Lazy, also one at which the bean is injected into itself, or remove the circular reference"));
+		}
+		return bean;
 	}
 
 	/**
