@@ -11,6 +11,7 @@ import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
@@ -58,7 +59,19 @@ public final class LifecycleMethodVerifier implements MergedBeanDefinitionPostPr
 		if (!definition.isPrototype()) {
 			names.addAll(destroyMethods(definition, type));
 		}
+		if (isStoppedByItsDefaultMethod(type)) {
+			names.add("stop");
+		}
 		return names;
+	}
+
+	/**
+	 * Returns whether the container calls {@code stop()} through the default method
+	 * {@code stop(Runnable)}, which calls it on the bean.
+	 */
+	private static boolean isStoppedByItsDefaultMethod(Class<?> type) {
+		return SmartLifecycle.class.isAssignableFrom(type)
+				&& ClassUtils.getMethod(type, "stop", Runnable.class).getDeclaringClass() == SmartLifecycle.class;
 	}
 
 	/** Infers the methods as Spring's {@code DisposableBeanAdapter} does. */

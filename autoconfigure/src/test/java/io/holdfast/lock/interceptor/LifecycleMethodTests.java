@@ -1,5 +1,7 @@
 package io.holdfast.lock.interceptor;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import jakarta.annotation.PostConstruct;
@@ -7,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
@@ -29,6 +32,20 @@ class LifecycleMethodTests {
 			assertThat(context.getStartupFailure())
 				.hasStackTraceContaining("the container calls it on the bean itself and not on its proxy");
 		});
+	}
+
+	/** The container calls {@code stop(Runnable)}, whose default calls this one. */
+	@Test
+	void stopThatADefaultMethodCallsIsRefused() {
+		RefusedBeans.refused(Consumer.class, "stop()", "the container calls it on the bean itself",
+				"ContextClosedEvent");
+	}
+
+	@Test
+	void startAndStopThatTheContainerCallsOnTheProxyAreLocked() {
+		List<String> held = new ArrayList<>();
+		LocalLocks.plainRunner().withBean(OwnStop.class, held).run((context) -> assertThat(context).hasNotFailed());
+		assertThat(held).containsExactly("consumer", "consumer");
 	}
 
 	@Test
@@ -60,6 +77,61 @@ class LifecycleMethodTests {
 		@DistributedLock("migration")
 		void migrate() {
 			runs.incrementAndGet();
+		}
+
+	}
+
+	static class Consumer implements SmartLifecycle {
+
+		@Override
+		public void start() {
+		}
+
+		@Override
+		@DistributedLock("consumer")
+		public void stop() {
+		}
+
+		@Override
+		public boolean isRunning() {
+			return true;
+		}
+
+	}
+
+	static class OwnStop implements SmartLifecycle {
+
+		private final List<String> held;
+
+		private boolean running;
+
+		OwnStop(List<String> held) {
+			this.held = held;
+		}
+
+		@Override
+		@DistributedLock("consumer")
+		public void start() {
+			this.running = true;
+			this.held.add(LocalLocks.held());
+		}
+
+		@Override
+		public void stop() {
+			this.running = false;
+		}
+
+		@Override
+		@DistributedLock("consumer")
+		public void stop(Runnable callback) {
+			this.held.add(LocalLocks.held());
+			stop();
+			callback.run();
+		}
+
+		@Override
+		public boolean isRunning() {
+			return this.running;
 		}
 
 	}
