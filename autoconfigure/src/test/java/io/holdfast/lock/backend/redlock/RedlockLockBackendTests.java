@@ -119,9 +119,9 @@ class RedlockLockBackendTests extends FiveNodes {
 			.isGreaterThan(LONGEST_LEASE.minusMillis(400));
 		assertThat(next.storeToken()).isGreaterThan(grant.storeToken());
 		// the node does not vote while this client, which may notice the restart late,
-		// counts its quarantine
+		// counts its quarantine. On a busy machine, nodes also respond too late to count
 		List<RenewResult> renewals = new ArrayList<>();
-		Awaitility.await().atMost(LONGEST_LEASE.multipliedBy(3)).until(() -> {
+		Awaitility.await().atMost(LONGEST_LEASE.multipliedBy(8)).until(() -> {
 			renewals.addAll(get(cutOff.renew(List.of(grant))));
 			return renewals.get(renewals.size() - 1) instanceof RenewResult.Refused;
 		});
