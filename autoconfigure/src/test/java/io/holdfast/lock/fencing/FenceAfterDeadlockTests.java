@@ -1,6 +1,5 @@
 package io.holdfast.lock.fencing;
 
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.stream.IntStream;
@@ -11,12 +10,10 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
@@ -43,19 +40,12 @@ class FenceAfterDeadlockTests {
 	void open() {
 		DataSource dataSource = new DriverManagerDataSource(server.jdbcUrl(), MariaDbServer.USERNAME,
 				MariaDbServer.PASSWORD);
-		new ResourceDatabasePopulator(
-				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
-			.execute(dataSource);
+		TestFence.clear(dataSource);
 		this.jdbc = new JdbcTemplate(dataSource);
-		this.jdbc.update("DELETE FROM fence");
 		this.jdbc
 			.update("INSERT INTO fence VALUES ('x', 'work', 0, ''), ('y', 'work', 0, ''), ('stock', 'work', 9, '')");
-		TransactionFence fence = new TransactionFence(
-				new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.lock().toString()), dataSource,
-				Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
-				});
-		DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
-		manager.addListener(new FenceListener(() -> fence));
+		TransactionFence fence = TestFence.of(dataSource);
+		DataSourceTransactionManager manager = TestFence.manager(dataSource, fence);
 		this.transaction = new TransactionTemplate(manager);
 	}
 

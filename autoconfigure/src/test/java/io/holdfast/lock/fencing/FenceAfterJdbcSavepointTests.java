@@ -1,6 +1,5 @@
 package io.holdfast.lock.fencing;
 
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.Savepoint;
 import java.util.concurrent.CompletableFuture;
@@ -11,12 +10,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
@@ -45,16 +42,10 @@ class FenceAfterJdbcSavepointTests {
 	@Test
 	void staleHolderDoesNotCommit() {
 		DataSource dataSource = new DriverManagerDataSource(server.jdbcUrl());
-		new ResourceDatabasePopulator(
-				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
-			.execute(dataSource);
+		TestFence.clear(dataSource);
 		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-		TransactionFence fence = new TransactionFence(
-				new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.lock().toString()), dataSource,
-				Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
-				});
-		DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
-		manager.addListener(new FenceListener(() -> fence));
+		TransactionFence fence = TestFence.of(dataSource);
+		DataSourceTransactionManager manager = TestFence.manager(dataSource, fence);
 		TransactionTemplate transaction = new TransactionTemplate(manager);
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> transaction.executeWithoutResult((status) -> {

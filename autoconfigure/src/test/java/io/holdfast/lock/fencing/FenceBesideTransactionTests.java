@@ -1,17 +1,13 @@
 package io.holdfast.lock.fencing;
 
-import java.nio.charset.StandardCharsets;
-
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
@@ -44,17 +40,14 @@ class FenceBesideTransactionTests {
 		config.setJdbcUrl("jdbc:h2:mem:beside;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=500");
 		HikariDataSource setup = new HikariDataSource(config);
 		try (setup) {
-			new ResourceDatabasePopulator(
-					new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
-				.execute(setup);
+			TestFence.clear(setup);
 		}
 		config.setAutoCommit(false);
 		return new HikariDataSource(config);
 	}
 
 	private DataSourceTransactionManager manager() {
-		DataSourceTransactionManager manager = new DataSourceTransactionManager(this.pool);
-		manager.addListener(new FenceListener(() -> this.fence));
+		DataSourceTransactionManager manager = TestFence.manager(this.pool, this.fence);
 		return manager;
 	}
 

@@ -1,6 +1,5 @@
 package io.holdfast.lock.fencing;
 
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 
 import javax.sql.DataSource;
@@ -13,12 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -97,16 +94,10 @@ class FencedInnerTransactionTests {
 			this.pool = new HikariDataSource(config);
 			dataSource = this.pool;
 		}
-		new ResourceDatabasePopulator(
-				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
-			.execute(dataSource);
+		TestFence.clear(dataSource);
 		this.jdbc = new JdbcTemplate(dataSource);
-		this.jdbc.update("DELETE FROM fence");
-		this.fence = new TransactionFence(new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.lock().toString()),
-				dataSource, Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
-				});
-		DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
-		manager.addListener(new FenceListener(() -> this.fence));
+		this.fence = TestFence.of(dataSource);
+		DataSourceTransactionManager manager = TestFence.manager(dataSource, this.fence);
 		this.outer = new TransactionTemplate(manager);
 		this.inner = new TransactionTemplate(manager);
 		this.inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);

@@ -1,6 +1,5 @@
 package io.holdfast.lock.fencing;
 
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,11 +10,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -58,20 +55,13 @@ class FencedRoutingTests {
 	}
 
 	private static DataSource withFences(DataSource database) {
-		new ResourceDatabasePopulator(
-				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
-			.execute(database);
-		new JdbcTemplate(database).update("DELETE FROM fence");
+		TestFence.clear(database);
 		return database;
 	}
 
 	private DataSourceTransactionManager manager() {
-		TransactionFence fence = new TransactionFence(
-				new JdbcFencingGuard(this.routing, "fence", (hold) -> hold.lock().toString()), this.routing,
-				Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
-				});
-		DataSourceTransactionManager manager = new DataSourceTransactionManager(this.routing);
-		manager.addListener(new FenceListener(() -> fence));
+		TransactionFence fence = TestFence.of(this.routing);
+		DataSourceTransactionManager manager = TestFence.manager(this.routing, fence);
 		return manager;
 	}
 

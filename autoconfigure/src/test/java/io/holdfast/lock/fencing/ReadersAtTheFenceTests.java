@@ -1,6 +1,5 @@
 package io.holdfast.lock.fencing;
 
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -21,11 +20,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -82,20 +79,13 @@ class ReadersAtTheFenceTests {
 		this.dataSource.setPassword(password);
 		this.dataSource.setMaximumPoolSize(connections);
 		this.dataSource.setConnectionTimeout(TimeUnit.SECONDS.toMillis(10));
-		new ResourceDatabasePopulator(
-				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
-			.execute(this.dataSource);
-		new JdbcTemplate(this.dataSource).update("DELETE FROM fence");
+		TestFence.clear(this.dataSource);
 		this.transaction = fenced(this.dataSource);
 	}
 
 	private static TransactionTemplate fenced(DataSource dataSource) {
-		TransactionFence fence = new TransactionFence(
-				new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.lock().toString()), dataSource,
-				String::valueOf, (method, type) -> null, (hold) -> true, (refusal) -> {
-				});
-		DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
-		manager.addListener(new FenceListener(() -> fence));
+		TransactionFence fence = TestFence.of(dataSource);
+		DataSourceTransactionManager manager = TestFence.manager(dataSource, fence);
 		return new TransactionTemplate(manager);
 	}
 

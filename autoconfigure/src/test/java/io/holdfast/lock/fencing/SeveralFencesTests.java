@@ -1,16 +1,12 @@
 package io.holdfast.lock.fencing;
 
-import java.nio.charset.StandardCharsets;
-
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
 
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
@@ -64,17 +60,10 @@ class SeveralFencesTests {
 
 		Fenced(String url) {
 			DataSource dataSource = new DriverManagerDataSource(url);
-			new ResourceDatabasePopulator(
-					new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
-				.execute(dataSource);
+			TestFence.clear(dataSource);
 			this.jdbc = new JdbcTemplate(dataSource);
-			this.jdbc.update("DELETE FROM fence");
-			TransactionFence fence = new TransactionFence(
-					new JdbcFencingGuard(dataSource, "fence", (hold) -> hold.lock().toString()), dataSource,
-					Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
-					});
-			DataSourceTransactionManager manager = new DataSourceTransactionManager(dataSource);
-			manager.addListener(new FenceListener(() -> fence));
+			TransactionFence fence = TestFence.of(dataSource);
+			DataSourceTransactionManager manager = TestFence.manager(dataSource, fence);
 			this.transaction = new TransactionTemplate(manager);
 		}
 

@@ -1,6 +1,5 @@
 package io.holdfast.lock.fencing;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,12 +10,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -54,8 +51,7 @@ class TransactionFenceTests {
 	}
 
 	private TransactionTemplate transactions(DataSource of) {
-		DataSourceTransactionManager manager = new DataSourceTransactionManager(of);
-		manager.addListener(new FenceListener(() -> this.fence));
+		DataSourceTransactionManager manager = TestFence.manager(of, this.fence);
 		return new TransactionTemplate(manager);
 	}
 
@@ -67,10 +63,7 @@ class TransactionFenceTests {
 
 	@BeforeEach
 	void makeTable() {
-		new ResourceDatabasePopulator(
-				new ByteArrayResource(JdbcFencingGuard.schema("fence").getBytes(StandardCharsets.UTF_8)))
-			.execute(this.dataSource);
-		this.jdbc.update("DELETE FROM fence");
+		TestFence.clear(this.dataSource);
 	}
 
 	@AfterEach
@@ -193,8 +186,7 @@ class TransactionFenceTests {
 		TransactionFence own = new TransactionFence(
 				new JdbcFencingGuard(observed, "fence", (hold) -> hold.lock().toString()), observed, Object::toString,
 				(method, type) -> null, (hold) -> true, this.refusals::add);
-		DataSourceTransactionManager manager = new DataSourceTransactionManager(observed);
-		manager.addListener(new FenceListener(() -> own));
+		DataSourceTransactionManager manager = TestFence.manager(observed, own);
 		TransactionTemplate inner = new TransactionTemplate(manager);
 		inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		List<TestHold> holds = List.of(TestHold.of("42", 10, "a"), TestHold.of("43", 10, "a"),
