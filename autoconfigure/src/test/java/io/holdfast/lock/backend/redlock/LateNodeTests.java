@@ -84,11 +84,7 @@ class LateNodeTests {
 		late.released = List.of(0L);
 		assertGrantedAndReleased(this.claim);
 		assertThat(late.releases).isOne();
-		late.acquired = CompletableFuture
-			.completedFuture(List.of(0L, 5_000L, 1_000L, this.claim.owner().value(), 0L, 1L, 1L));
-		late.released = List.of(1L);
-		assertGrantedAndReleased(claim());
-		assertThat(late.releases).isEqualTo(3);
+		assertReleasedOnceItBlocksOthers(this.claim, late);
 		assertGrantedAndReleased(claim());
 		assertThat(late.releases).isEqualTo(4);
 	}
@@ -106,11 +102,7 @@ class LateNodeTests {
 		assertThat(this.backend.tryAcquire(once).toCompletableFuture().join()).isInstanceOf(Contended.class);
 		assertThat(late.releases).isOne();
 		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
-		late.acquired = CompletableFuture
-			.completedFuture(List.of(0L, 5_000L, 1_000L, once.owner().value(), 0L, 1L, 1L));
-		late.released = List.of(1L);
-		assertGrantedAndReleased(claim());
-		assertThat(late.releases).isEqualTo(3);
+		assertReleasedOnceItBlocksOthers(once, late);
 		assertGrantedAndReleased(claim());
 		assertThat(late.releases).isEqualTo(4);
 	}
@@ -128,8 +120,15 @@ class LateNodeTests {
 		assertThat(this.backend.tryAcquire(this.claim).toCompletableFuture()).isCompletedExceptionally();
 		assertThat(late.releases).isOne();
 		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
+		assertReleasedOnceItBlocksOthers(this.claim, late);
+	}
+
+	/**
+	 * The node rejects the next claim in favor of this one, and frees it at a release.
+	 */
+	private void assertReleasedOnceItBlocksOthers(Claim granted, ScriptedNode late) {
 		late.acquired = CompletableFuture
-			.completedFuture(List.of(0L, 5_000L, 1_000L, this.claim.owner().value(), 0L, 1L, 1L));
+			.completedFuture(List.of(0L, 5_000L, 1_000L, granted.owner().value(), 0L, 1L, 1L));
 		late.released = List.of(1L);
 		assertGrantedAndReleased(claim());
 		assertThat(late.releases).isEqualTo(3);
