@@ -38,7 +38,7 @@ class StoreBesidesTheDefaultTests {
 				ZooKeeperLockAutoConfiguration.class, EtcdLockAutoConfiguration.class, JdbcLockAutoConfiguration.class,
 				LockInterceptorAutoConfiguration.class))
 		.withPropertyValues("distributed-lock.backend=local", "distributed-lock.startup-timeout=100ms",
-				"distributed-lock.redis.connection-timeout=100ms", "shop.store=local")
+				"distributed-lock.redis.connection-timeout=100ms", "distributed-lock.wait-time=0s", "shop.store=local")
 		.withBean(Shop.class);
 
 	/**

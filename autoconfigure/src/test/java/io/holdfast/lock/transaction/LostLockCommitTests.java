@@ -20,6 +20,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 
@@ -71,7 +72,7 @@ class LostLockCommitTests extends NoteApplication {
 			TransactionTemplate own = new TransactionTemplate(
 					new JdbcTransactionManager(context.getBean(DataSource.class)));
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> own.executeWithoutResult((status) -> {
-				try (LockHandle handle = context.getBean(LockOperations.class).acquire(LockRequest.of("note"))) {
+				try (LockHandle handle = context.getBean(LockOperations.class).acquire(request())) {
 					context.getBean(JdbcClient.class).sql("insert into note values ('a')").update();
 					lose();
 				}
@@ -93,7 +94,7 @@ class LostLockCommitTests extends NoteApplication {
 				List<LockHandle> open = new ArrayList<>();
 				try {
 					own.executeWithoutResult((status) -> {
-						open.add(locks.acquire(LockRequest.of("note")));
+						open.add(locks.acquire(request()));
 						lose();
 					});
 				}
@@ -112,7 +113,7 @@ class LostLockCommitTests extends NoteApplication {
 			TransactionTemplate nested = new TransactionTemplate(manager);
 			nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
 			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> context.getBean(LockOperations.class).execute(LockRequest.of("note"), (handle) -> {
+				.isThrownBy(() -> context.getBean(LockOperations.class).execute(request(), (handle) -> {
 					new TransactionTemplate(manager).executeWithoutResult((status) -> {
 						nested.executeWithoutResult((savepoint) -> {
 						});
@@ -131,6 +132,11 @@ class LostLockCommitTests extends NoteApplication {
 			.as("without a commit, the call itself tells")
 			.isThrownBy(() -> inner.read(() -> lose()))
 			.withMessageContaining("No commit was checked"));
+	}
+
+	/** Returns a request whose first renewal comes soon. */
+	private static LockRequest request() {
+		return LockRequest.forLock(LockName.of("note")).leaseTime(Duration.ofSeconds(1)).build();
 	}
 
 	/**
