@@ -65,11 +65,7 @@ final class Buyers implements AutoCloseable {
 	private void buy(int number, SampleProcess process, Random random) {
 		while (!this.stopped) {
 			long product = this.products.get(random.nextInt(this.products.size()));
-			long begin = this.history.now();
-			Answer answer = order(process, product);
-			if (answer != null) {
-				this.history.add(new Attempt(number, product, begin, this.history.now(), answer));
-			}
+			Answer answer = order(number, process, product, this.history);
 			boolean failed = answer == null || answer == Answer.UNKNOWN || answer == Answer.ERROR;
 			pause(failed ? BACKOFF_MILLIS : this.pauseMillis);
 		}
@@ -84,7 +80,19 @@ final class Buyers implements AutoCloseable {
 		}
 	}
 
-	/** Returns the outcome, or {@code null} if no process accepts the connection. */
+	/**
+	 * Places an order and records its outcome.
+	 * @return the outcome, or {@code null} if the process does not accept the connection
+	 */
+	static @Nullable Answer order(int number, SampleProcess process, long product, History history) {
+		long begin = history.now();
+		Answer answer = order(process, product);
+		if (answer != null) {
+			history.add(new Attempt(number, product, begin, history.now(), answer));
+		}
+		return answer;
+	}
+
 	private static @Nullable Answer order(SampleProcess process, long product) {
 		try {
 			HttpRequest order = HttpRequest

@@ -302,7 +302,10 @@ enum Fault {
 		}
 	},
 
-	/** Kills and restarts a server of the store, which keeps the data on its disk. */
+	/**
+	 * Kills and restarts a server of the store, which keeps the data on its disk. Redis
+	 * has none, and loses them.
+	 */
 	STORE_RESTARTED {
 		@Override
 		void inject(TestEnvironment environment, Participant participant, Random random) {
@@ -355,7 +358,7 @@ enum Fault {
 	 */
 	boolean losesLeases() {
 		return switch (this) {
-			case STORE_FLUSHED, STORE_FAILED_OVER, STORE_CLOCK_MOVED -> true;
+			case STORE_FLUSHED, STORE_RESTARTED, STORE_FAILED_OVER, STORE_CLOCK_MOVED -> true;
 			default -> false;
 		};
 	}

@@ -9,6 +9,8 @@ import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.Test;
 
+import org.springframework.util.StringUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -18,6 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * <li>{@code sweep.seconds}: the time per store with fencing on, 30 by default</li>
  * <li>{@code sweep.stores}: the stores, all by default</li>
  * <li>{@code sweep.seed}: the seed from which faults are drawn, 1 by default</li>
+ * <li>{@code sweep.arguments}: further arguments of the processes with fencing on,
+ * separated by commas, such as {@code --distributed-lock.sticky=500ms}</li>
  * </ul>
  * It writes {@code report.md}, and a history and a timeline of each run, to
  * {@code target/sweep}.
@@ -36,8 +40,9 @@ class FaultSweep {
 	void sweep() throws Exception {
 		int seconds = Integer.getInteger("sweep.seconds", 30);
 		long seed = Long.getLong("sweep.seed", 1L);
+		String[] arguments = StringUtils.commaDelimitedListToStringArray(System.getProperty("sweep.arguments"));
 		for (String store : System.getProperty("sweep.stores", ALL).split(",")) {
-			try (Run fenced = Run.ofAllFaults(store, true, seed)) {
+			try (Run fenced = Run.ofAllFaults(store, true, seed, arguments)) {
 				keep(fenced.injectAll(seconds), fenced, seed);
 			}
 			if (!store.equals("local")) {
@@ -50,6 +55,7 @@ class FaultSweep {
 			assertThat(result.bothPass()).as("moments at which two holders' checks pass on %s", result.store())
 				.isZero();
 			assertThat(result.missing()).as("acknowledged orders without a record").isZero();
+			assertThat(result.closed()).as("locks that stay closed on %s", result.store()).isZero();
 			if (result.fenced()) {
 				assertThat(result.lost()).as("lost updates on %s", result.store()).isZero();
 				assertThat(result.outOfOrder()).as("writes out of order on %s", result.store()).isZero();

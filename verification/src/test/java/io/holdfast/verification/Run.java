@@ -27,6 +27,9 @@ final class Run implements AutoCloseable {
 
 	private static final long CALM_MILLIS = 600;
 
+	/** The longest time after the last fault in which a lock may stay closed. */
+	private static final long LONGEST_RECOVERY_MILLIS = 60_000;
+
 	private final String store;
 
 	private final boolean fenced;
@@ -60,9 +63,12 @@ final class Run implements AutoCloseable {
 		this.end = end;
 	}
 
-	/** Creates a run in which all kinds of faults can occur. */
-	static Run ofAllFaults(String store, boolean fenced, long seed) throws Exception {
-		return new Run(new TestEnvironment(store, fenced, Purpose.ALL_FAULTS), fenced, seed);
+	/**
+	 * Creates a run in which all kinds of faults can occur.
+	 * @param arguments further arguments of each process
+	 */
+	static Run ofAllFaults(String store, boolean fenced, long seed, String... arguments) throws Exception {
+		return new Run(new TestEnvironment(store, fenced, Purpose.ALL_FAULTS, arguments), fenced, seed);
 	}
 
 	/** Creates a run in processes with this defect, which end with the run. */
@@ -146,10 +152,40 @@ final class Run implements AutoCloseable {
 	}
 
 	private RunResult result() throws Exception {
+		int closed = closedProducts();
 		RunResult result = RunResult.of(this.store, this.fenced, this.environment.records(this.products), holders(),
-				this.history);
+				this.history, closed);
 		logger.info("{}", result);
 		return result;
+	}
+
+	/**
+	 * Orders each product at each process, now that no fault occurs. Returns how many
+	 * products some process cannot sell, because a fault has left their locks closed.
+	 */
+	private int closedProducts() throws InterruptedException {
+		long deadline = this.history.now() + LONGEST_RECOVERY_MILLIS;
+		int closed = 0;
+		for (long product : this.products) {
+			boolean open = true;
+			for (TestEnvironment.Participant participant : this.environment.participants()) {
+				open &= isSold(product, participant, deadline);
+			}
+			closed += open ? 0 : 1;
+		}
+		return closed;
+	}
+
+	private boolean isSold(long product, TestEnvironment.Participant participant, long deadline)
+			throws InterruptedException {
+		while (Buyers.order(participant.number(), participant.process(), product,
+				this.history) != History.Answer.PLACED) {
+			if (this.history.now() > deadline) {
+				return false;
+			}
+			TimeUnit.MILLISECONDS.sleep(this.environment.pauseMillis());
+		}
+		return true;
 	}
 
 	@Override

@@ -24,21 +24,23 @@ import io.holdfast.verification.History.Incident;
  * @param faults the faults by kind
  * @param recoveries the times from the end of each fault to the next order, in
  * milliseconds, sorted
+ * @param closed products that could not be ordered at some process after the last fault
  */
 record RunResult(String store, boolean fenced, int orders, int lost, int missing, int doubled, int bothPass,
-		int outOfOrder, Map<Answer, Integer> answers, Map<String, Integer> faults, List<Long> recoveries) {
+		int outOfOrder, Map<Answer, Integer> answers, Map<String, Integer> faults, List<Long> recoveries, int closed) {
 
 	/** Stores of one server that loses data or measures time by a wall clock. */
 	private static final Set<String> MAY_LOSE_LEASES = Set.of("redis", "redis-sentinel", "jdbc", "jdbc-advisory");
 
-	static RunResult of(String store, boolean fenced, List<StockRecords> records, Holders holders, History history) {
+	static RunResult of(String store, boolean fenced, List<StockRecords> records, Holders holders, History history,
+			int closed) {
 		int orders = records.stream().mapToInt((product) -> product.entries().size()).sum();
 		int lost = records.stream().mapToInt((product) -> product.lost(TestEnvironment.STOCK)).sum();
 		int outOfOrder = records.stream().mapToInt(RunResult::outOfOrder).sum();
 		int placed = history.answers().getOrDefault(Answer.PLACED, 0);
 		return new RunResult(store, fenced, orders, lost, Math.max(0, placed - orders), holders.doubled(),
 				bothPass(store, holders, history), outOfOrder, history.answers(), history.faults(),
-				history.recoveries());
+				history.recoveries(), closed);
 	}
 
 	private static int bothPass(String store, Holders holders, History history) {
@@ -88,16 +90,16 @@ record RunResult(String store, boolean fenced, int orders, int lost, int missing
 
 	static String header() {
 		return """
-				| store | fencing | orders | faults | double holders | both checks pass | lost updates | out of order | stale refused | lost leases refused | busy | store | error | unknown | recovery p50 / max (ms) |
-				| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |""";
+				| store | fencing | orders | faults | double holders | both checks pass | lost updates | out of order | stale refused | lost leases refused | busy | store | error | unknown | recovery p50 / max (ms) | closed |
+				| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |""";
 	}
 
 	String row() {
-		return "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d / %d |".formatted(this.store,
-				this.fenced ? "on" : "off", this.orders, faultCount(), this.doubled, this.bothPass, this.lost,
-				this.outOfOrder, answered(Answer.STALE), answered(Answer.LOST), answered(Answer.BUSY),
-				answered(Answer.NO_STORE), answered(Answer.ERROR), answered(Answer.UNKNOWN), recovery(0.5),
-				recovery(1));
+		return "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d | %d / %d | %d |".formatted(
+				this.store, this.fenced ? "on" : "off", this.orders, faultCount(), this.doubled, this.bothPass,
+				this.lost, this.outOfOrder, answered(Answer.STALE), answered(Answer.LOST), answered(Answer.BUSY),
+				answered(Answer.NO_STORE), answered(Answer.ERROR), answered(Answer.UNKNOWN), recovery(0.5), recovery(1),
+				this.closed);
 	}
 
 }

@@ -37,6 +37,7 @@ class StoreTests {
 		assertThat(result.outOfOrder()).isZero();
 		assertThat(result.missing()).isZero();
 		assertThat(result.bothPass()).isZero();
+		assertThat(result.closed()).isZero();
 	}
 
 }

@@ -39,20 +39,22 @@ final class TestEnvironment implements AutoCloseable {
 	 * @param store the store
 	 * @param fenced whether transactions are fenced
 	 * @param purpose what happens to it
+	 * @param arguments further arguments of each process
 	 */
-	TestEnvironment(String store, boolean fenced, Purpose purpose) {
+	TestEnvironment(String store, boolean fenced, Purpose purpose, String... arguments) {
 		this.store = StoreKit.of(store);
 		this.purpose = purpose;
 		if (purpose == Purpose.ALL_FAULTS) {
 			clocks().forEach(ServerProcess::ownWallClock);
 			clocks().forEach(ServerProcess::restart);
 		}
-		IntStream.range(0, this.store.processes()).forEach((i) -> this.participants.add(participant(i, fenced)));
+		IntStream.range(0, this.store.processes())
+			.forEach((i) -> this.participants.add(participant(i, fenced, arguments)));
 		this.participants.get(0).process().start();
 		this.participants.forEach((participant) -> participant.process().start());
 	}
 
-	private Participant participant(int number, boolean fenced) {
+	private Participant participant(int number, boolean fenced, String... further) {
 		TcpProxy database = TcpProxy.to(this.database.port());
 		List<TcpProxy> wires = this.store.wires();
 		List<String> arguments = new ArrayList<>(List.of(
@@ -64,6 +66,7 @@ final class TestEnvironment implements AutoCloseable {
 				"--distributed-lock.wait-time=" + this.purpose.waitSeconds + "s", "--distributed-lock.fail-fast=false",
 				"--distributed-lock.fencing.enabled=" + fenced));
 		arguments.addAll(this.store.arguments(wires));
+		arguments.addAll(List.of(further));
 		arguments.add("--spring.main.sources=" + sources());
 		SampleProcess process = new SampleProcess(arguments, true);
 		if (this.purpose == Purpose.ALL_FAULTS) {
