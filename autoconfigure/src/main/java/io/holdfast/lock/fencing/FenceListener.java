@@ -44,7 +44,7 @@ final class FenceListener implements TransactionExecutionListener {
 
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
-		TransactionFence present = present();
+		TransactionFence present = PassedHolds.isEmpty() ? present() : this.fence.get();
 		if (present != null) {
 			present.beforeCommit();
 		}

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,13 +29,44 @@ import io.holdfast.lock.support.FinishedTransaction;
  */
 final class PassedHolds {
 
-	private static final ThreadLocal<Map<Passed, Pass>> CURRENT = ThreadLocal.withInitial(HashMap::new);
+	/** Without a value on threads whose transactions have passed no fence. */
+	private static final ThreadLocal<@Nullable Map<Passed, Pass>> CURRENT = new ThreadLocal<>();
 
 	private PassedHolds() {
 	}
 
 	static boolean isEmpty() {
-		return CURRENT.get().isEmpty();
+		return CURRENT.get() == null;
+	}
+
+	private static Map<Passed, Pass> current() {
+		Map<Passed, Pass> all = CURRENT.get();
+		return (all != null) ? all : Map.of();
+	}
+
+	/**
+	 * Notes holds that are bound to no thread, with which a transaction has passed.
+	 * @param holds the holds
+	 * @param connection the resource of the transaction's connection
+	 */
+	static void noteUnbound(List<LockHandle> holds, ConnectionHolder connection) {
+		holds.forEach((hold) -> current().forEach((passed, pass) -> {
+			if (pass.connection == connection && passed.isOf(hold)) {
+				pass.unbound.put(passed, hold);
+			}
+		}));
+	}
+
+	/**
+	 * Returns the holds that are bound to no thread and with which a transaction has
+	 * passed.
+	 * @param connection the resource of the transaction's connection
+	 */
+	static Stream<LockHandle> unbound(ConnectionHolder connection) {
+		return current().entrySet()
+			.stream()
+			.filter((passed) -> passed.getValue().connection == connection)
+			.flatMap((passed) -> Stream.ofNullable(passed.getValue().unbound.get(passed.getKey())));
 	}
 
 	/**
@@ -67,7 +99,7 @@ final class PassedHolds {
 	}
 
 	private static @Nullable Earlier earlier(Passed own, ConnectionHolder connection) {
-		Map<Passed, Pass> all = CURRENT.get();
+		Map<Passed, Pass> all = current();
 		Pass same = all.get(own);
 		if (same != null && same.isOpen()) {
 			return same.as(true);
@@ -93,7 +125,13 @@ final class PassedHolds {
 	static void add(List<LockHandle> holds, ConnectionHolder connection, String database, boolean first) {
 		Set<Passed> passed = holds.stream().map((hold) -> Passed.of(hold, database)).collect(Collectors.toSet());
 		Pass pass = new Pass(passed, connection, first);
-		passed.forEach((hold) -> CURRENT.get().put(hold, pass));
+		Map<Passed, Pass> present = CURRENT.get();
+		Map<Passed, Pass> all = (present != null) ? present : new HashMap<>();
+		passed.forEach((hold) -> {
+			all.values().forEach((earlier) -> earlier.unbound.keySet().removeIf(hold::isLaterThan));
+			all.put(hold, pass);
+		});
+		CURRENT.set(all);
 		TransactionSynchronizationManager.registerSynchronization(pass);
 	}
 
@@ -102,8 +140,7 @@ final class PassedHolds {
 	 * {@code null}. To ask the database for it may be a round trip.
 	 */
 	static @Nullable String databaseOf(ConnectionHolder connection) {
-		return CURRENT.get()
-			.entrySet()
+		return current().entrySet()
 			.stream()
 			.filter((passed) -> passed.getValue().connection == connection)
 			.map((passed) -> passed.getKey().database())
@@ -164,6 +201,14 @@ final class PassedHolds {
 					&& this.database.equals(other.database);
 		}
 
+		boolean isLaterThan(Passed other) {
+			return isOfSameLock(other) && this.token.compareTo(other.token) > 0;
+		}
+
+		boolean isOf(LockHandle hold) {
+			return equals(of(hold, this.database));
+		}
+
 	}
 
 	/**
@@ -178,6 +223,11 @@ final class PassedHolds {
 		private final ConnectionHolder connection;
 
 		private final boolean first;
+
+		/**
+		 * Those that are bound to no thread, unless a later hold of the lock has passed.
+		 */
+		private final Map<Passed, LockHandle> unbound = new HashMap<>();
 
 		/** The savepoints since then, as far as their end is not known. */
 		private final Deque<Object> laterSavepoints = new ArrayDeque<>();
@@ -230,9 +280,11 @@ final class PassedHolds {
 
 		private void forget() {
 			Map<Passed, Pass> all = CURRENT.get();
-			this.passed.forEach((hold) -> all.remove(hold, this));
-			if (all.isEmpty()) {
-				CURRENT.remove();
+			if (all != null) {
+				this.passed.forEach((hold) -> all.remove(hold, this));
+				if (all.isEmpty()) {
+					CURRENT.remove();
+				}
 			}
 		}
 

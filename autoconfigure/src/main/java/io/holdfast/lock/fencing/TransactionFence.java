@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -137,10 +138,7 @@ public final class TransactionFence implements Fence {
 		return (used == null || bound(used) == bound(this.dataSource)) ? null : used;
 	}
 
-	/**
-	 * Returns the data source of a transaction manager. Those of JDBC, JPA and Hibernate
-	 * expose it; that of JTA has many.
-	 */
+	/** The managers of JDBC, JPA and Hibernate expose their data source; JTA has many. */
 	private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
 		BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(manager);
 		return (properties.isReadableProperty("dataSource")
@@ -165,8 +163,7 @@ public final class TransactionFence implements Fence {
 				this.guard.prepare(holds());
 			}
 			catch (RuntimeException ex) {
-				// the transaction then creates the rows, or reports the error of the
-				// database
+				// the transaction then creates the rows, or fails for the same reason
 			}
 		}
 	}
@@ -208,7 +205,10 @@ public final class TransactionFence implements Fence {
 	 */
 	void beforeCommit() {
 		ConnectionHolder own = fencedConnection();
-		passWithAll((passed) -> passed.connection() != own || (passed.first() && !this.guard.mayLoseRows()), false);
+		if (own != null) {
+			pass(Stream.concat(holds().stream(), PassedHolds.unbound(own)).toList(), own,
+					(passed) -> passed.connection() != own || (passed.first() && !this.guard.mayLoseRows()), false);
+		}
 	}
 
 	/**
@@ -225,6 +225,7 @@ public final class TransactionFence implements Fence {
 						.formatted(hold.lock()));
 		}
 		pass(hold.parts(), connection, (passed) -> passed.connection() == connection, false);
+		PassedHolds.noteUnbound(hold.parts(), connection);
 	}
 
 	private boolean passWithAll(Predicate<PassedHolds.Earlier> trusted, boolean first) {

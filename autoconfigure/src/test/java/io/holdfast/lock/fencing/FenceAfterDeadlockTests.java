@@ -36,6 +36,8 @@ class FenceAfterDeadlockTests {
 
 	private TransactionTemplate transaction;
 
+	private TransactionFence fence;
+
 	@BeforeEach
 	void open() {
 		DataSource dataSource = new DriverManagerDataSource(server.jdbcUrl(), MariaDbServer.USERNAME,
@@ -44,8 +46,8 @@ class FenceAfterDeadlockTests {
 		this.jdbc = new JdbcTemplate(dataSource);
 		this.jdbc
 			.update("INSERT INTO fence VALUES ('x', 'work', 0, ''), ('y', 'work', 0, ''), ('stock', 'work', 9, '')");
-		TransactionFence fence = TestFence.of(dataSource);
-		DataSourceTransactionManager manager = TestFence.manager(dataSource, fence);
+		this.fence = TestFence.of(dataSource);
+		DataSourceTransactionManager manager = TestFence.manager(dataSource, this.fence);
 		this.transaction = new TransactionTemplate(manager);
 	}
 
@@ -103,6 +105,30 @@ class FenceAfterDeadlockTests {
 			write("stock", left);
 		}));
 		assertThat(read("stock")).isEqualTo(6);
+	}
+
+	@Test
+	void staleHolderThatIsBoundToNoThreadDoesNotCommit() {
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> this.transaction.executeWithoutResult((status) -> {
+				this.fence.advance(TestHold.of("42", 10, "a"));
+				ignoreDeadlock();
+				int left = read("stock") - 1;
+				CompletableFuture.runAsync(() -> inTransaction(20, "b", () -> write("stock", read("stock") - 3)))
+					.join();
+				write("stock", left);
+			}));
+		assertThat(read("stock")).isEqualTo(6);
+	}
+
+	@Test
+	void laterHoldOfTheSameLockCommits() {
+		this.transaction.executeWithoutResult((status) -> {
+			this.fence.advance(TestHold.of("42", 10, "a"));
+			this.fence.advance(TestHold.of("42", 20, "b"));
+			write("stock", 5);
+		});
+		assertThat(read("stock")).isEqualTo(5);
 	}
 
 	@Test
