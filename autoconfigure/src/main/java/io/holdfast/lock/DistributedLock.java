@@ -136,15 +136,19 @@ public @interface DistributedLock {
 
 	/**
 	 * The shortest time for which the lock stays closed, counted from its acquisition,
-	 * even if the method completes earlier. Empty: the lock is released when the method
+	 * even if the method completes earlier. With {@code renew = false}, it must be at
+	 * most the lease, which is {@code leaseTime} or the property
+	 * {@code distributed-lock.lease-time}. Empty: the lock is released when the method
 	 * completes.
 	 *
 	 * <p>
 	 * If the thread already holds the lock, the time counts from this call, and the
 	 * longest {@code minHold} of the nested holds applies. If the application stops
 	 * earlier, the store keeps the lock for the remaining time; ZooKeeper and advisory
-	 * locks of PostgreSQL cannot do this. With {@code renew = false}, the time ends with
-	 * the lease at the latest.
+	 * locks of PostgreSQL cannot do this. With {@code renew = false}, it must be at most
+	 * the lease, which is {@code leaseTime} or the property
+	 * {@code distributed-lock.lease-time}; if the outer hold is not renewed, the time
+	 * ends with its lease.
 	 * @return the duration
 	 */
 	String minHold() default "";

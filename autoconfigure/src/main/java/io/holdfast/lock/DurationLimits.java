@@ -37,6 +37,14 @@ record DurationLimits(LockName lock) {
 		}
 	}
 
+	void requireLeaseFor(Duration minHold, @Nullable Duration leaseTime) {
+		if (leaseTime != null && minHold.compareTo(leaseTime) > 0) {
+			throw new LockConfigurationException(
+					"The minHold of lock '%s' is %s, but its leaseTime is %s and is not renewed. The lock would be free when the lease expires. Set leaseTime to at least %s, or let it be renewed."
+						.formatted(this.lock, text(minHold), text(leaseTime), text(minHold)));
+		}
+	}
+
 	private static String text(Duration duration) {
 		return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
 	}

@@ -30,8 +30,9 @@ import org.jspecify.annotations.Nullable;
  * @param minHold the shortest time for which the lock stays closed, even if its holder
  * releases it earlier; zero by default. The longest {@code minHold} of nested holds
  * applies. If the application stops earlier, the store keeps the lock for the remaining
- * time; ZooKeeper and advisory locks of PostgreSQL cannot do this. Without renewal, the
- * time ends with the lease at the latest
+ * time; ZooKeeper and advisory locks of PostgreSQL cannot do this. Without renewal, at
+ * most the lease, which is {@code leaseTime} or the application's; for a lock that the
+ * thread already holds, the time then ends with the lease of the outer hold
  * @param fair whether claims are granted strictly in order of arrival, also those of
  * other instances, among callers that all request it; {@code false} by default
  * @param interruptOnLoss whether the acquiring thread is interrupted when the hold is
@@ -52,7 +53,8 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	 * Validates the locks and the durations.
 	 * @throws LockConfigurationException if there is no lock or there are too many; if a
 	 * duration is negative, too long or, for a lease, shorter than one millisecond; or if
-	 * {@code maxHold} is below {@code leaseTime} or {@code minHold}
+	 * {@code maxHold} is below {@code leaseTime} or {@code minHold}; or if a lease
+	 * without renewal is shorter than {@code minHold}
 	 */
 	public LockRequest {
 		if (locks.isEmpty() || locks.size() > MAX_LOCKS) {
@@ -66,6 +68,9 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 		limits.require("maxHold", maxHold, Duration.ofMillis(1));
 		limits.require("minHold", minHold, Duration.ZERO);
 		limits.requireNoContradiction(leaseTime, maxHold, minHold);
+		if (!renew) {
+			limits.requireLeaseFor(minHold, leaseTime);
+		}
 	}
 
 	/**

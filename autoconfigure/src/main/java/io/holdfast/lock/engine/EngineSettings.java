@@ -61,20 +61,30 @@ public record EngineSettings(Duration waitTime, Duration leaseTime, Duration res
 	}
 
 	/**
-	 * Checks that the lease of a request ends by its {@code maxHold}, if the
-	 * application's lease applies. {@link LockRequest} checks a lease of its own.
+	 * Checks that the application's lease, if it applies, ends by the {@code maxHold} of
+	 * a request, and covers its {@code minHold} if it is not renewed. {@link LockRequest}
+	 * checks a lease of its own.
 	 * @param request the request
 	 * @param leaseTime the application's lease
 	 * @param user describes the requester in messages
-	 * @throws LockConfigurationException if the lease is longer
+	 * @throws LockConfigurationException if the lease is too long or too short
 	 */
-	public static void requireMaxHold(LockRequest request, Duration leaseTime, Supplier<String> user) {
+	public static void requireLease(LockRequest request, Duration leaseTime, Supplier<String> user) {
+		if (request.leaseTime() != null) {
+			return;
+		}
 		Duration maxHold = request.maxHold();
-		if (maxHold != null && request.leaseTime() == null && maxHold.compareTo(leaseTime) < 0) {
+		if (maxHold != null && maxHold.compareTo(leaseTime) < 0) {
 			String most = DurationText.of(maxHold);
 			throw new LockConfigurationException(
 					"%s asks for a maxHold of %s, but its lease is %s ('distributed-lock.lease-time'). maxHold only stops the renewal, so the store would still keep the lock for the whole lease. Set a 'leaseTime' of at most %s beside it."
 						.formatted(user.get(), most, DurationText.of(leaseTime), most));
+		}
+		if (!request.renew() && request.minHold().compareTo(leaseTime) > 0) {
+			String least = DurationText.of(request.minHold());
+			throw new LockConfigurationException(
+					"%s asks for a minHold of %s, but its lease is %s ('distributed-lock.lease-time') and is not renewed. The lock would be free when the lease expires. Set a 'leaseTime' of at least %s beside it, or let it be renewed."
+						.formatted(user.get(), least, DurationText.of(leaseTime), least));
 		}
 	}
 

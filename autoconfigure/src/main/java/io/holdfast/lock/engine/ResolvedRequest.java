@@ -38,7 +38,7 @@ record ResolvedRequest(LockRequest original, LockName lock, LockMode mode, LockB
 		LockRequest request = required(caller);
 		LockBackend backend = backends.get(request.backend());
 		Duration leaseTime = orElse(request.leaseTime(), settings.leaseTime());
-		EngineSettings.requireMaxHold(request, leaseTime, () -> "The request for lock '" + request.lock() + "'");
+		EngineSettings.requireLease(request, leaseTime, () -> "The request for lock '" + request.lock() + "'");
 		Duration waitTime = orElse(request.waitTime(), settings.waitTime());
 		List<ResolvedRequest> resolved = each(request,
 				(lock, mode) -> new ResolvedRequest(request, lock, mode, backend, leaseTime, waitTime, waitTime));

@@ -100,7 +100,7 @@ public final class BackendCapabilityVerifier implements SmartInitializingSinglet
 				.requireSupport(request.backend(), mode, request.fair(), request.leaseTime(), user));
 		Duration applied = this.leaseTime.get();
 		if (applied != null) {
-			EngineSettings.requireMaxHold(request, applied, user);
+			EngineSettings.requireLease(request, applied, user);
 		}
 	}
 

@@ -7,9 +7,11 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -127,6 +129,21 @@ class ReleaseTests {
 		assertThat(this.backend.batches).as("renewals in the meantime").hasSizeGreaterThan(3);
 		this.time.advance(Duration.ofSeconds(1));
 		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void minHoldBeyondALeaseThatIsNotRenewedIsRejected() {
+		LockRequest beyond = request().renew(false).minHold(LEASE.plusSeconds(1)).build();
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> this.fixture.engine.tryAcquire(beyond))
+			.withMessage("The request for lock 'stock:42' asks for a minHold of 31s, but its lease is 30s "
+					+ "('distributed-lock.lease-time') and is not renewed. The lock would be free when the lease expires. "
+					+ "Set a 'leaseTime' of at least 31s beside it, or let it be renewed.");
+		assertThat(this.backend.calls).isEmpty();
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> beyond.toBuilder().leaseTime(LEASE).build())
+			.withMessage("The minHold of lock 'stock:42' is 31s, but its leaseTime is 30s and is not renewed. "
+					+ "The lock would be free when the lease expires. Set leaseTime to at least 31s, or let it be renewed.");
 	}
 
 	@Test

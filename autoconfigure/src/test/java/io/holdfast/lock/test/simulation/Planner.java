@@ -134,9 +134,14 @@ final class Planner {
 		Duration hold = renew ? millis(1, 2 * lease.toMillis()) : millis(1, lease.toMillis() * 5 / 4);
 		Operation.Style style = Operation.Style.values()[this.random.nextInt(Operation.Style.values().length)];
 		boolean cancels = with(this.cancelled);
-		return new Operation(number, this.random.nextInt(this.processes), millis(1, this.horizon), names,
-				with(this.shared) ? LockMode.SHARED : LockMode.EXCLUSIVE, waitTime(), lease, renew,
-				(!several && with(this.minHold)) ? evenly(50, 10_000) : Duration.ZERO, this.fair, hold,
+		int process = this.random.nextInt(this.processes);
+		Duration startAt = millis(1, this.horizon);
+		LockMode mode = with(this.shared) ? LockMode.SHARED : LockMode.EXCLUSIVE;
+		Duration waitTime = waitTime();
+		Duration minHold = (!several && with(this.minHold)) ? evenly(50, 10_000) : Duration.ZERO;
+		// without renewal, the lease must cover the minHold
+		Duration covering = (renew || minHold.compareTo(lease) < 0) ? lease : minHold;
+		return new Operation(number, process, startAt, names, mode, waitTime, covering, renew, minHold, this.fair, hold,
 				cancels ? millis(1, 5_000) : null, style);
 	}
 
