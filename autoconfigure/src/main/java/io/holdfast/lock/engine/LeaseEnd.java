@@ -144,12 +144,24 @@ final class LeaseEnd {
 		else if (cause == LossCause.SHUTDOWN && (remainingNanos() > 0 || !this.lockDelay.isZero())) {
 			retain(quiet, this.lockDelay);
 		}
-		// a session-bound store may otherwise keep the lock for a long time
-		else if (this.lockDelay.isZero()) {
-			release(quiet);
+		else {
+			releaseAfterLoss(cause, quiet);
+		}
+	}
+
+	/**
+	 * Releases a lost lease, because a session-bound store may otherwise keep the lock
+	 * for a long time. The store still keeps it when the validity ends, and perhaps for
+	 * the rest of the {@code minHold}.
+	 */
+	private void releaseAfterLoss(LossCause cause, CompletableFuture<?> quiet) {
+		long minHold = (cause == LossCause.EXPIRED) ? remainingNanos() : 0;
+		long closed = Math.max(this.lockDelay.toNanos(), minHold);
+		if (closed > 0) {
+			this.time.after(closed, () -> release(quiet));
 		}
 		else {
-			this.time.after(this.lockDelay.toNanos(), () -> release(quiet));
+			release(quiet);
 		}
 	}
 

@@ -147,6 +147,16 @@ class ReleaseTests {
 	}
 
 	@Test
+	void minHoldAsLongAsALeaseThatIsNotRenewedIsKept() {
+		LockHandle handle = this.fixture.acquired(request().renew(false).minHold(LEASE));
+		handle.close();
+		this.time.advance(LEASE.minusMillis(1));
+		assertThat(this.backend.owners).isNotEmpty();
+		this.time.advance(Duration.ofMillis(1));
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
 	void handleMayBeClosedByAnotherThread() throws InterruptedException {
 		LockHandle handle = this.fixture.engine.acquire(request().build());
 		Thread other = new Thread(handle::close);
