@@ -40,9 +40,10 @@ final class CombinedHold implements HeldLocks {
 	 */
 	static HeldLocks of(List<Hold> parts) {
 		if (parts.size() == 1) {
-			return parts.get(0);
+			return parts.get(0).startMinHold();
 		}
 		parts.forEach(Hold::requireHeldAtStart);
+		parts.forEach(Hold::startMinHold);
 		return new CombinedHold(parts);
 	}
 

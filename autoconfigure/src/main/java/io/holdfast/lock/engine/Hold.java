@@ -27,6 +27,9 @@ final class Hold extends ClosableHold implements HeldLocks {
 
 	private final boolean reentrant;
 
+	/** The {@code minHold} of a re-entry. */
+	private final Duration minHold;
+
 	private volatile LockContext.@Nullable Binding binding;
 
 	private int depth;
@@ -43,13 +46,14 @@ final class Hold extends ClosableHold implements HeldLocks {
 	private volatile @Nullable SetAside setAside;
 
 	Hold(Lease lease, Rules rules) {
-		this(lease, rules, false);
+		this(lease, rules, false, Duration.ZERO);
 	}
 
-	private Hold(Lease lease, Rules rules, boolean reentrant) {
+	private Hold(Lease lease, Rules rules, boolean reentrant, Duration minHold) {
 		super(rules);
 		this.lease = lease;
 		this.reentrant = reentrant;
+		this.minHold = minHold;
 	}
 
 	/**
@@ -76,12 +80,24 @@ final class Hold extends ClosableHold implements HeldLocks {
 
 	/**
 	 * Re-enters the lock.
-	 * @param minHold the minimum time from now for which the lock must stay closed
+	 * @param minHold the minimum time for which the lock must stay closed, from
+	 * {@link #startMinHold} on
 	 * @return another hold of the same lease, or {@code null} if the lease has ended
 	 */
 	@Nullable Hold reenter(Duration minHold) {
 		requireHeld(" It cannot be re-entered. Let this call fail, verify what it did, and repeat it.");
-		return this.lease.addHold(minHold) ? new Hold(this.lease, this.rules, true) : null;
+		return this.lease.addHold() ? new Hold(this.lease, this.rules, true, minHold) : null;
+	}
+
+	/**
+	 * Starts the {@code minHold} of a re-entry, when its whole request has succeeded. A
+	 * request that fails must not keep the lock of the outer hold closed.
+	 */
+	Hold startMinHold() {
+		if (!this.minHold.isZero()) {
+			this.lease.keepClosedFor(this.minHold);
+		}
+		return this;
 	}
 
 	@Override

@@ -64,19 +64,21 @@ final class Lease extends LossState {
 		observer.holds(next);
 	}
 
-	/**
-	 * Adds a hold of the same holder.
-	 * @param minHold the minimum time from now for which the lock must stay closed
-	 * @return {@code false} if the lease has already ended
-	 */
-	boolean addHold(Duration minHold) {
+	/** Adds a hold of the same holder; returns {@code false} if the lease has ended. */
+	boolean addHold() {
 		synchronized (this) {
 			if (this.holds == 0) {
 				return false;
 			}
 			this.holds++;
-			this.end.keepClosedFor(minHold);
 			return true;
+		}
+	}
+
+	/** Keeps the lock closed for at least this time from now. */
+	void keepClosedFor(Duration minHold) {
+		synchronized (this) {
+			this.end.keepClosedFor(minHold);
 		}
 	}
 

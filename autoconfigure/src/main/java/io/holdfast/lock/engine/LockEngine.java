@@ -178,7 +178,7 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 	 */
 	private Outcome<? extends HeldLocks> acquire(List<ResolvedRequest> all, IfRefused ifRefused, int depth) {
 		if (all.size() == 1) {
-			return acquire(all.get(0), ifRefused, depth);
+			return acquire(all.get(0), ifRefused, depth).map(Hold::startMinHold);
 		}
 		long deadline = this.context.time().nanos() + all.get(0).waitTime().toNanos();
 		List<Hold> holds = new ArrayList<>(attemptInParallel(all));

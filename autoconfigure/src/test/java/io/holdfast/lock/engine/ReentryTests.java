@@ -95,6 +95,30 @@ class ReentryTests {
 		this.fixture.assertNothingLeft();
 	}
 
+	@Test
+	void minHoldOfAFailedRequestDoesNotKeepTheLockOfTheOuterHold() {
+		LockName other = LockName.of("stock", "43");
+		LockHandle outer = this.fixture.engine.acquire(request().build());
+		this.backend.heldByAnother(other);
+		LockRequest both = LockRequest.forLocks(List.of(LOCK, other)).minHold(Duration.ofSeconds(20)).build();
+		assertThat(this.fixture.engine.tryAcquire(both)).isEmpty();
+		outer.close();
+		assertThat(this.backend.owners).containsOnlyKeys(other);
+	}
+
+	@Test
+	void minHoldOfSeveralLocksKeepsTheLockOfTheOuterHold() {
+		LockName other = LockName.of("stock", "43");
+		LockHandle outer = this.fixture.engine.acquire(request().build());
+		LockRequest both = LockRequest.forLocks(List.of(LOCK, other)).minHold(Duration.ofSeconds(20)).build();
+		this.fixture.engine.acquire(both).close();
+		outer.close();
+		this.time.advance(Duration.ofSeconds(19));
+		assertThat(this.backend.owners).containsOnlyKeys(LOCK, other);
+		this.time.advance(Duration.ofSeconds(1));
+		this.fixture.assertNothingLeft();
+	}
+
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 45 })
 	void minHoldOfTheInnerHoldOutlastsTheMaxHoldOfTheOuter(int seconds) {
