@@ -31,12 +31,12 @@ import org.jspecify.annotations.Nullable;
  * releases it earlier; zero by default. The longest {@code minHold} of nested holds
  * applies. If the application stops earlier, the store keeps the lock for the remaining
  * time; ZooKeeper and advisory locks of PostgreSQL cannot do this. Without renewal, at
- * most the lease, which is {@code leaseTime} or the application's; for a lock that the
- * thread already holds, the time then ends with the lease of the outer hold
+ * most the lease; if the outer hold is not renewed, the time ends with its lease
  * @param fair whether claims are granted strictly in order of arrival, also those of
  * other instances, among callers that all request it; {@code false} by default
  * @param interruptOnLoss whether the acquiring thread is interrupted when the hold is
- * lost; {@code null}: the property {@code distributed-lock.interrupt-on-loss}
+ * lost; {@code null}: the property {@code distributed-lock.interrupt-on-loss}. If the
+ * body does not respond to the interrupt, the thread remains interrupted after the call
  * @param backend the name of the backend; {@code null}: the application's default backend
  */
 public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duration waitTime,

@@ -17,12 +17,14 @@ import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for blocking callers: real threads on an engine whose clock does not advance.
@@ -77,6 +79,17 @@ class CallerTests {
 		this.fixture.backend.revoked.complete(null);
 		caller.join();
 		assertThat(interrupted).isTrue();
+	}
+
+	/** Another interrupt may have set the flag, too, and must not be hidden. */
+	@Test
+	void interruptToWhichTheBodyDoesNotRespondOutlastsTheCall() {
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.fixture.engine.execute(request().interruptOnLoss(true).build(), (handle) -> {
+				this.fixture.backend.revoked.complete(null);
+				return null;
+			}));
+		assertThat(Thread.interrupted()).isTrue();
 	}
 
 	@Test
