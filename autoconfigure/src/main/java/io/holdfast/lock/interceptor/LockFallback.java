@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.util.Arrays;
 import java.util.concurrent.Future;
 
@@ -96,8 +97,17 @@ record LockFallback(Method method, boolean withReason) {
 					: this.method.invoke(invocation.getThis(), arguments);
 		}
 		catch (InvocationTargetException ex) {
-			throw ex.getTargetException();
+			throw thrown(ex.getTargetException());
 		}
+	}
+
+	/**
+	 * Unwraps what the proxy has wrapped because the fallback does not declare it. The
+	 * proxy wraps it again, unless the locked method declares it.
+	 */
+	private static Throwable thrown(Throwable byProxy) {
+		return (byProxy instanceof UndeclaredThrowableException && byProxy.getCause() != null) ? byProxy.getCause()
+				: byProxy;
 	}
 
 	/**
