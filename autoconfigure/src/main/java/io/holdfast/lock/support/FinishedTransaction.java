@@ -65,8 +65,7 @@ public final class FinishedTransaction {
 		Mark mark = new Mark(transaction, (before != null) ? before : List.of());
 		TransactionSynchronizationManager.registerSynchronization(mark);
 		if (OVER.get() != null) {
-			List<Object> own = mark.resources();
-			retain(over().stream().filter((over) -> !over.hasAnyOf(own.stream())).toList());
+			retain(over().stream().filter((over) -> !over.hasAnyOf(mark.own.stream())).toList());
 		}
 	}
 
@@ -160,6 +159,17 @@ public final class FinishedTransaction {
 	}
 
 	/**
+	 * Returns whether a resource belongs to the current transaction itself.
+	 * @param resource the resource
+	 * @return whether it was bound when the current transaction began; {@code false} for
+	 * one that code uses beside the transaction
+	 */
+	public static boolean isOwn(Object resource) {
+		Mark mark = TransactionSynchronizationManager.isSynchronizationActive() ? mark() : null;
+		return mark != null && isAmong(resource, mark.own);
+	}
+
+	/**
 	 * Returns whether a resource belongs to a transaction of this thread that is over.
 	 * @param resource the resource
 	 * @return whether it is
@@ -225,14 +235,18 @@ public final class FinishedTransaction {
 		/** Resources of others, such as an outer transaction of another manager. */
 		private final List<Object> others;
 
+		/** What the manager has bound at the begin. */
+		private final List<Object> own;
+
 		private boolean over;
 
 		Mark(TransactionExecution transaction, List<Object> others) {
 			this.transaction = transaction;
 			this.others = others;
+			this.own = resources();
 		}
 
-		List<Object> resources() {
+		private List<Object> resources() {
 			return transactionalResources().filter((resource) -> !isAmong(resource, this.others)).toList();
 		}
 

@@ -66,7 +66,7 @@ final class TransactionSnapshot {
 		});
 		Integer strictest = explicit;
 		for (Map.Entry<Object, ConnectionHolder> each : reading.entrySet()) {
-			Integer level = level(each.getKey(), each.getValue(), explicit != null, reading.size() == 1);
+			Integer level = level(each.getKey(), each.getValue(), explicit != null);
 			if (level != null) {
 				strictest = (strictest != null) ? Math.max(strictest, level) : level;
 			}
@@ -93,11 +93,10 @@ final class TransactionSnapshot {
 	 * Returns the level of a connection, or {@code null} if it is the explicit one of the
 	 * current transaction.
 	 * @param explicit whether the current transaction has an explicit level
-	 * @param only whether this is the only connection, so that it is that of the current
-	 * transaction
 	 */
-	private @Nullable Integer level(Object dataSource, ConnectionHolder holder, boolean explicit, boolean only) {
-		if (!FinishedTransaction.hasBegun() || FinishedTransaction.isOfOuter(holder) || (explicit && !only)) {
+	private @Nullable Integer level(Object dataSource, ConnectionHolder holder, boolean explicit) {
+		if (!FinishedTransaction.hasBegun() || FinishedTransaction.isOfOuter(holder)
+				|| (explicit && !FinishedTransaction.isOwn(holder))) {
 			// it may have an explicit level, so it shows no default
 			return ask(holder.getConnection());
 		}

@@ -12,6 +12,8 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -114,6 +116,21 @@ class TransactionSnapshotTests {
 			}));
 	}
 
+	/** Such as one of messages. */
+	@Test
+	void snapshotBesideATransactionWithoutAConnectionIsRefused() {
+		DataSource other = database("?autocommit=false");
+		runner.withBean("messages", PlatformTransactionManager.class, WithoutConnection::new)
+			.run((context) -> transaction(context.getBean("messages", PlatformTransactionManager.class),
+					TransactionDefinition.ISOLATION_READ_COMMITTED)
+				.executeWithoutResult((status) -> {
+					new JdbcTemplate(other).queryForObject("SELECT 1", Integer.class);
+					assertThatExceptionOfType(LockConfigurationException.class)
+						.isThrownBy(() -> locked(context.getBean(LockOperations.class)))
+						.withMessageContaining("REPEATABLE READ");
+				}));
+	}
+
 	/** With auto-commit, each statement reads what was committed before it. */
 	@Test
 	void connectionThatCommitsEachStatementHasNoSnapshot() {
@@ -124,6 +141,27 @@ class TransactionSnapshotTests {
 				new JdbcTemplate(other).queryForObject("SELECT 1", Integer.class);
 				assertThat(locked(context.getBean(LockOperations.class))).isOne();
 			}));
+	}
+
+	private static final class WithoutConnection extends AbstractPlatformTransactionManager {
+
+		@Override
+		protected Object doGetTransaction() {
+			return new Object();
+		}
+
+		@Override
+		protected void doBegin(Object transaction, TransactionDefinition definition) {
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+		}
+
+		@Override
+		protected void doRollback(DefaultTransactionStatus status) {
+		}
+
 	}
 
 }
