@@ -11,6 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -109,12 +110,19 @@ final class LockAnnotations {
 	}
 
 	/**
-	 * Returns a method, the one that was called, and the methods of interfaces that it
-	 * implements for its class. It may be inherited from a class that does not implement
-	 * them.
+	 * Returns a method, the one that was called, its bridges, and the methods of
+	 * interfaces that it implements for its class. It may be inherited from a class that
+	 * does not implement them. Only a bridge shows what a function of Kotlin overrides if
+	 * its parameter is primitive.
 	 */
 	private static List<Method> declarations(Method specific, Method called, Class<?> targetClass) {
 		Set<Method> found = new LinkedHashSet<>(List.of(specific, called));
+		for (Method declared : ReflectionUtils.getDeclaredMethods(specific.getDeclaringClass())) {
+			if (declared.isBridge() && declared.getName().equals(specific.getName())
+					&& BridgeMethodResolver.findBridgedMethod(declared).equals(specific)) {
+				found.add(declared);
+			}
+		}
 		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
 			for (Method declared : type.getMethods()) {
 				if (declared.getName().equals(specific.getName())

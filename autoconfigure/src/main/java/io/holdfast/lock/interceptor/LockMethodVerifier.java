@@ -5,6 +5,7 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopConfigException;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
@@ -36,8 +38,32 @@ final class LockMethodVerifier {
 	List<LockMethodSpec> verify(Class<?> type) {
 		Class<?> userType = ClassUtils.getUserClass(type);
 		List<LockMethodSpec> found = new ArrayList<>();
-		LockAnnotations.methods(userType).forEach((method) -> found.add(verify(method, userType)));
+		Set<Method> methods = LockAnnotations.methods(userType);
+		methods.forEach((method) -> found.add(verify(method, userType)));
+		if (!methods.isEmpty()) {
+			ReflectionUtils.doWithMethods(userType, (bridge) -> requireSameAsBridged(bridge, userType),
+					Method::isBridge);
+		}
 		return found;
+	}
+
+	/**
+	 * Kotlin appends a hash to the name of a function with a value class. If it overrides
+	 * a generic one, its bridge has another name than it, and neither inherits the
+	 * annotation of the other.
+	 */
+	private static void requireSameAsBridged(Method bridge, Class<?> type) {
+		for (Method method : ReflectionUtils.getDeclaredMethods(bridge.getDeclaringClass())) {
+			if (!method.isBridge() && method.getName().startsWith(bridge.getName() + "-")
+					&& method.getParameterCount() == bridge.getParameterCount()) {
+				boolean locked = LockAnnotations.find(method, type) != null;
+				if (locked != (LockAnnotations.find(bridge, type) != null)) {
+					throw LockMethodSpecs.problem(method,
+							"only %s of this method and %s, by which Kotlin calls it through the function that it overrides, has a lock. Annotate both functions"
+								.formatted(locked ? "the first" : "the second", MethodText.of(bridge)));
+				}
+			}
+		}
 	}
 
 	private LockMethodSpec verify(Method method, Class<?> type) {

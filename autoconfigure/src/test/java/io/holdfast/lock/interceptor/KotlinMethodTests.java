@@ -1,0 +1,95 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.util.ReflectionUtils;
+
+import io.holdfast.lock.DistributedLock;
+
+import static io.holdfast.lock.interceptor.LocalLocks.held;
+import static io.holdfast.lock.interceptor.LocalLocks.with;
+import static io.holdfast.lock.interceptor.RefusedBeans.refused;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for functions of Kotlin that override a generic one and have another signature in
+ * byte code than it.
+ */
+class KotlinMethodTests {
+
+	@Test
+	void functionWithAnUnboxedParameterHasTheLockOfTheOneItOverrides() {
+		with(KotlinClass.extending("Unboxed", Locked.class, "call", false), (bean) -> {
+			assertThat(call(bean, "call")).isEqualTo("stock:7");
+			assertThat(callGeneric(bean)).isEqualTo("stock:7");
+		});
+	}
+
+	@Test
+	void functionWithAnUnboxedParameterHasItsOwnLock() {
+		with(KotlinClass.extending("UnboxedAnnotated", Unannotated.class, "call", true), (bean) -> {
+			assertThat(call(bean, "call")).isEqualTo("stock:7");
+			assertThat(callGeneric(bean)).isEqualTo("stock:7");
+		});
+	}
+
+	@Test
+	void functionWithAValueClassDoesNotInheritTheAnnotation() {
+		refused(KotlinClass.extending("ValueInheriting", Locked.class, "call-1a2b3c4", false),
+				"call-1a2b3c4(long): only the second of this method and", ".call(Object), by which",
+				"Annotate both functions");
+	}
+
+	@Test
+	void annotationOfAFunctionWithAValueClassDoesNotApplyToItsBridge() {
+		refused(KotlinClass.extending("ValueAnnotated", Unannotated.class, "call-1a2b3c4", true),
+				"call-1a2b3c4(long): only the first of this method and", "Annotate both functions");
+	}
+
+	@Test
+	void functionWithAValueClassIsLockedIfBothAreAnnotated() {
+		with(KotlinClass.extending("ValueBoth", Locked.class, "call-1a2b3c4", true), (bean) -> {
+			assertThat(call(bean, "call-1a2b3c4")).isEqualTo("stock:7");
+			assertThat(callGeneric(bean)).isEqualTo("stock:7");
+		});
+	}
+
+	private static Object call(Object bean, String function) {
+		Method method = ReflectionUtils.findMethod(bean.getClass(), function, long.class);
+		return ReflectionUtils.invokeMethod(method, bean, 7L);
+	}
+
+	@SuppressWarnings("unchecked")
+	private static Object callGeneric(Object bean) {
+		return ((Generic<Long>) bean).call(7L);
+	}
+
+	/** The base of all functions. */
+	interface Generic<T> {
+
+		String call(T id);
+
+	}
+
+	static class Locked<T> implements Generic<T> {
+
+		@Override
+		@DistributedLock(name = "stock", key = "#p0")
+		public String call(T id) {
+			return held();
+		}
+
+	}
+
+	static class Unannotated<T> implements Generic<T> {
+
+		@Override
+		public String call(T id) {
+			return held();
+		}
+
+	}
+
+}
