@@ -36,7 +36,8 @@ final class LazyResults {
 			"org.springframework.web.context.request.async.WebAsyncTask",
 			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
 			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", "kotlinx.coroutines.flow.Flow",
-			"kotlinx.coroutines.Job", "kotlin.sequences.Sequence");
+			"kotlinx.coroutines.Job", "kotlinx.coroutines.channels.ReceiveChannel", "kotlin.sequences.Sequence",
+			"kotlin.Lazy", "kotlin.coroutines.jvm.internal.SuspendFunction");
 
 	/**
 	 * Types that are lazy only as plain functions; an instance of a class may be more

@@ -123,7 +123,7 @@ final class LockMethodSpecs {
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION)) {
 			throw problem(method,
-					"it is a suspend function, whose work continues without the lock after it has been suspended. Lock a function that does not suspend, or use LockOperations.acquireAsync in it");
+					"it is a suspend function, whose work continues without the lock after it has been suspended. Lock a function that does not suspend, or hold the lock in it: coroutineScope { locks.executeAsync(request) { future { ... } }.await() }");
 		}
 		return stage;
 	}

@@ -36,7 +36,8 @@ import org.springframework.util.ReflectionUtils;
  * A value is represented by its {@code toString()}, with some exceptions. The text of an
  * enum constant is its name. That of a {@link Date} or a {@link Calendar} is its instant,
  * and that of an {@code Optional} is the text of its content. Lists, arrays, sorted sets
- * and maps, and records consist of the texts of their parts.
+ * and maps, and records consist of the texts of their parts. A value class of Kotlin is
+ * represented by its unboxed value.
  *
  * <p>
  * A value is rejected if its class has no {@code toString()} of its own, or if that
@@ -68,6 +69,16 @@ public final class KeyText {
 
 	};
 
+	/** The method of a value class of Kotlin that returns its unboxed value. */
+	private static final ClassValue<Optional<Method>> UNBOXING = new ClassValue<>() {
+
+		@Override
+		protected Optional<Method> computeValue(Class<?> type) {
+			return Optional.ofNullable(ReflectionUtils.findMethod(type, "unbox-impl"));
+		}
+
+	};
+
 	/** Local dates and times of JDBC, which is an optional module. */
 	private static final Set<String> WITHOUT_INSTANT = Set.of("java.sql.Date", "java.sql.Time");
 
@@ -84,7 +95,7 @@ public final class KeyText {
 		if (value instanceof String text) {
 			return text;
 		}
-		Object content = unwrapped(value);
+		Object content = unwrapped(unboxed(value));
 		if (content == null) {
 			throw new NotAKeyException(shared((value != null) ? "an empty Optional" : "null"));
 		}
@@ -142,7 +153,22 @@ public final class KeyText {
 		return value;
 	}
 
-	private static String text(@Nullable Object value) {
+	/**
+	 * Unboxes a value class of Kotlin. The compiler decides where it is boxed, such as if
+	 * it is nullable or passed as {@code Any}. Elsewhere, only its unboxed value is
+	 * known.
+	 */
+	private static @Nullable Object unboxed(@Nullable Object value) {
+		Method unboxing = (value != null) ? UNBOXING.get(value.getClass()).orElse(null) : null;
+		if (unboxing == null) {
+			return value;
+		}
+		ReflectionUtils.makeAccessible(unboxing);
+		return unboxed(ReflectionUtils.invokeMethod(unboxing, value));
+	}
+
+	private static String text(@Nullable Object boxed) {
+		Object value = unboxed(boxed);
 		if (value == null) {
 			return "null";
 		}

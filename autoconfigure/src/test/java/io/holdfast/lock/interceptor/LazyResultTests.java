@@ -76,7 +76,7 @@ class LazyResultTests {
 			assertThat(context).hasFailed();
 			assertThat(context.getStartupFailure()).rootCause()
 				.hasMessageContaining("Suspending.place(long, Continuation): it is a suspend function")
-				.hasMessageContaining("LockOperations.acquireAsync");
+				.hasMessageContaining("future { ... }");
 			assertThat(context.getStartupFailure()).hasStackTraceContaining("Bean 'orders': @DistributedLock on ");
 		});
 	}
@@ -157,6 +157,10 @@ class LazyResultTests {
 		public abstract kotlinx.coroutines.Deferred<String> kotlinDeferred();
 
 		public abstract kotlin.sequences.Sequence<String> sequence();
+
+		public abstract kotlin.Lazy<String> kotlinLazy();
+
+		public abstract kotlinx.coroutines.channels.ReceiveChannel<String> channel();
 
 		public abstract Optional<Stream<String>> optional();
 

@@ -176,4 +176,18 @@ class KeyTextTests {
 
 	}
 
+	/** Kotlin boxes a value class only where it is nullable, generic or in a list. */
+	@Test
+	void boxedValueClassHasTheTextOfItsUnboxedValue() throws Exception {
+		Object boxed = kotlin.ULong.class.getMethod("box-impl", long.class).invoke(null, -1L);
+		assertThat(KeyText.of(boxed)).isEqualTo(KeyText.of(-1L)).isEqualTo("-1");
+		assertThat(KeyText.of(List.of(boxed))).isEqualTo(KeyText.of(List.of(-1L)));
+		assertThat(KeyText.of(Optional.of(boxed))).isEqualTo("-1");
+	}
+
+	@Test
+	void boxedValueClassHasNoTextIfItsUnboxedValueHasNone() throws Exception {
+		refused(kotlin.Result.class.getMethod("box-impl", Object.class).invoke(null, new Object()));
+	}
+
 }
