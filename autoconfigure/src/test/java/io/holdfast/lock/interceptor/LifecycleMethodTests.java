@@ -64,9 +64,15 @@ class LifecycleMethodTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
+	/** The annotation of a class is meant for the calls of others. */
 	@Test
-	void methodOfALockedClassMayCloseIt() {
-		LocalLocks.plainRunner().withBean(LockedClass.class).run((context) -> assertThat(context).hasNotFailed());
+	void containerClosesABeanOfALockedClassWithoutTheLock() {
+		List<String> held = new ArrayList<>();
+		LocalLocks.plainRunner().withBean(LockedClass.class, held).run((context) -> {
+			assertThat(context).hasNotFailed();
+			context.getBean(LockedClass.class).close();
+		});
+		assertThat(held).containsExactly("work", "none");
 	}
 
 	static class Migration {
@@ -160,8 +166,15 @@ class LifecycleMethodTests {
 	@DistributedLock("work")
 	static class LockedClass implements AutoCloseable {
 
+		private final List<String> held;
+
+		LockedClass(List<String> held) {
+			this.held = held;
+		}
+
 		@Override
 		public void close() {
+			this.held.add(LocalLocks.held());
 		}
 
 	}
