@@ -7,12 +7,15 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -53,7 +56,7 @@ final class LockAnnotations {
 	 * {@link Unlocked}.
 	 */
 	static @Nullable DistributedLock find(Method method, Class<?> targetClass) {
-		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		Method specific = specific(method, targetClass);
 		List<Method> declarations = declarations(specific, method, targetClass);
 		DistributedLock own = onMethods(declarations);
 		if (own != null || ReflectionUtils.isObjectMethod(specific) || !Modifier.isPublic(specific.getModifiers())
@@ -65,13 +68,37 @@ final class LockAnnotations {
 	}
 
 	/**
+	 * Returns the method of a class that runs if a method is called. An interface of
+	 * Kotlin has no bridge to a function that overrides a generic one.
+	 */
+	static Method specific(Method method, Class<?> targetClass) {
+		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		return !targetClass.isInterface() ? specific
+				: Stream.of(targetClass.getMethods())
+					.filter((other) -> overridesIn(targetClass, other, specific))
+					.findFirst()
+					.orElse(specific);
+	}
+
+	private static boolean overridesIn(Class<?> type, Method method, Method other) {
+		if (method.isBridge() || !method.getName().equals(other.getName())
+				|| method.getParameterCount() != other.getParameterCount() || !overrides(method, other)) {
+			return false;
+		}
+		Class<?>[] parameters = method.getParameterTypes();
+		return IntStream.range(0, parameters.length)
+			.allMatch((i) -> ClassUtils.resolvePrimitiveIfNecessary(parameters[i]) == ClassUtils
+				.resolvePrimitiveIfNecessary(ResolvableType.forMethodParameter(other, i, type).toClass()));
+	}
+
+	/**
 	 * Returns the annotations of one element, or of unrelated types, of which only one
 	 * would apply to a method. Otherwise, the annotation of a subtype overrides those of
 	 * its supertypes.
 	 * @return the two, or nothing
 	 */
 	static List<MergedAnnotation<DistributedLock>> rivals(Method method, Class<?> targetClass) {
-		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
+		Method specific = specific(method, targetClass);
 		List<MergedAnnotation<DistributedLock>> all = declarations(specific, specific, targetClass).stream()
 			.flatMap((declared) -> all(declared).stream())
 			.toList();

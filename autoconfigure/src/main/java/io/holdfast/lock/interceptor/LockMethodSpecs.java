@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanExpressionException;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodClassKey;
@@ -74,7 +73,7 @@ final class LockMethodSpecs {
 	}
 
 	private LockMethodSpec create(Method called, Class<?> targetClass) {
-		Method method = AopUtils.getMostSpecificMethod(called, targetClass);
+		Method method = LockAnnotations.specific(called, targetClass);
 		DistributedLock annotation = LockAnnotations.find(called, targetClass);
 		Assert.state(annotation != null, () -> "No @DistributedLock on " + MethodText.of(method));
 		boolean asynchronous = requireSupportedReturnType(method, targetClass);

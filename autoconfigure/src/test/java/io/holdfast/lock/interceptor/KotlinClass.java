@@ -39,13 +39,45 @@ final class KotlinClass {
 	@SuppressWarnings("unchecked")
 	static <T> Class<? extends T> extending(String name, Class<T> base, String function, boolean annotated) {
 		KotlinClass definition = new KotlinClass(name, base);
-		byte[] code = definition.code(function, annotated);
+		return (Class<? extends T>) define(definition.code(function, annotated));
+	}
+
+	/**
+	 * Defines an interface with an annotated {@code call(long)}, for which Kotlin writes
+	 * no bridge.
+	 * @param name the end of its name, which no other class has
+	 * @param base the generic interface that it extends, with the type argument
+	 * {@code Long}
+	 */
+	@SuppressWarnings("unchecked")
+	static <T> Class<? extends T> narrowing(String name, Class<T> base) {
+		KotlinClass definition = new KotlinClass(name, Object.class);
+		String baseName = Type.getInternalName(base);
+		definition.writer.visit(Opcodes.V17, Opcodes.ACC_PUBLIC | Opcodes.ACC_INTERFACE | Opcodes.ACC_ABSTRACT,
+				definition.name, "Ljava/lang/Object;L" + baseName + "<Ljava/lang/Long;>;", "java/lang/Object",
+				new String[] { baseName });
+		MethodVisitor method = definition.writer.visitMethod(Opcodes.ACC_PUBLIC | Opcodes.ACC_ABSTRACT, "call",
+				"(J)Ljava/lang/String;", null, null);
+		annotate(method);
+		method.visitEnd();
+		definition.writer.visitEnd();
+		return (Class<? extends T>) define(definition.writer.toByteArray());
+	}
+
+	private static Class<?> define(byte[] code) {
 		try {
-			return (Class<? extends T>) MethodHandles.lookup().defineClass(code);
+			return MethodHandles.lookup().defineClass(code);
 		}
 		catch (IllegalAccessException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	private static void annotate(MethodVisitor method) {
+		AnnotationVisitor annotation = method.visitAnnotation(Type.getDescriptor(DistributedLock.class), true);
+		annotation.visit("name", "stock");
+		annotation.visit("key", "#p0");
+		annotation.visitEnd();
 	}
 
 	private byte[] code(String function, boolean annotated) {
@@ -58,10 +90,7 @@ final class KotlinClass {
 		end(constructor, Opcodes.RETURN);
 		MethodVisitor method = begin(Opcodes.ACC_PUBLIC, function, "(J)Ljava/lang/String;");
 		if (annotated) {
-			AnnotationVisitor annotation = method.visitAnnotation(Type.getDescriptor(DistributedLock.class), true);
-			annotation.visit("name", "stock");
-			annotation.visit("key", "#p0");
-			annotation.visitEnd();
+			annotate(method);
 		}
 		method.visitMethodInsn(Opcodes.INVOKESTATIC, Type.getInternalName(LocalLocks.class), "held",
 				"()Ljava/lang/String;", false);

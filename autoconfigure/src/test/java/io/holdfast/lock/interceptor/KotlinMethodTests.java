@@ -2,8 +2,10 @@ package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
 
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.util.ReflectionUtils;
 
 import io.holdfast.lock.DistributedLock;
@@ -52,6 +54,22 @@ class KotlinMethodTests {
 	void functionWithAValueClassIsLockedIfBothAreAnnotated() {
 		with(KotlinClass.extending("ValueBoth", Locked.class, "call-1a2b3c4", true), (bean) -> {
 			assertThat(call(bean, "call-1a2b3c4")).isEqualTo("stock:7");
+			assertThat(callGeneric(bean)).isEqualTo("stock:7");
+		});
+	}
+
+	/** The bean is a proxy of an interface, as a Spring Data repository is. */
+	@Test
+	void callThroughTheGenericInterfaceHasTheLockOfTheFunctionThatOverrides() {
+		Class<?> type = KotlinClass.narrowing("Narrowing", Generic.class);
+		ProxyFactory factory = new ProxyFactory();
+		factory.setInterfaces(type);
+		factory.setTarget(new Object());
+		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		LocalLocks.runner().withBean("bean", Object.class, factory::getProxy).run((context) -> {
+			Object bean = context.getBean("bean");
+			Method method = ReflectionUtils.findMethod(type, "call", long.class);
+			assertThat(ReflectionUtils.invokeMethod(method, bean, 7L)).isEqualTo("stock:7");
 			assertThat(callGeneric(bean)).isEqualTo("stock:7");
 		});
 	}

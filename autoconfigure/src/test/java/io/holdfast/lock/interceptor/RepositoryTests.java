@@ -29,6 +29,7 @@ import org.springframework.data.jpa.repository.JpaRepository;
 import org.springframework.data.jpa.repository.Modifying;
 import org.springframework.data.jpa.repository.Query;
 import org.springframework.data.jpa.repository.config.EnableJpaRepositories;
+import org.springframework.data.repository.CrudRepository;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
@@ -76,7 +77,8 @@ class RepositoryTests {
 			pieces.saveAndFlush(new Piece(1));
 			assertThat(HELD).containsExactly("[]");
 			assertThat(pieces.findById(1L)).isPresent();
-			assertThat(HELD).containsExactly("[]", "[piece:1]");
+			assertThat(((CrudRepository<Piece, Long>) pieces).findById(1L)).isPresent();
+			assertThat(HELD).containsExactly("[]", "[piece:1]", "[piece:1]");
 			assertThat(pieces.sell(1)).isEqualTo(1);
 			assertThat(fences(context)).containsExactly("piece:1");
 			assertThat(LockContext.handles()).isEmpty();
