@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class KotlinMethodTests {
 
 	@Test
-	void functionWithAnUnboxedParameterHasTheLockOfTheOneItOverrides() {
+	void functionWithAnUnboxedParameterHasTheInheritedLock() {
 		with(KotlinClass.extending("Unboxed", Locked.class, "call", false), (bean) -> {
 			assertThat(call(bean, "call")).isEqualTo("stock:7");
 			assertThat(callGeneric(bean)).isEqualTo("stock:7");
@@ -45,7 +45,7 @@ class KotlinMethodTests {
 	}
 
 	@Test
-	void annotationOfAFunctionWithAValueClassDoesNotApplyToItsBridge() {
+	void annotationOfAValueClassFunctionDoesNotApplyToItsBridge() {
 		refused(KotlinClass.extending("ValueAnnotated", Unannotated.class, "call-1a2b3c4", true),
 				"call-1a2b3c4(long): only the first of this method and", "Annotate both functions");
 	}
@@ -60,7 +60,7 @@ class KotlinMethodTests {
 
 	/** The bean is a proxy of an interface, as a Spring Data repository is. */
 	@Test
-	void callThroughTheGenericInterfaceHasTheLockOfTheFunctionThatOverrides() {
+	void callThroughTheGenericInterfaceHasTheLockOfTheOverride() {
 		Class<?> type = KotlinClass.narrowing("Narrowing", Generic.class);
 		ProxyFactory factory = new ProxyFactory();
 		factory.setInterfaces(type);
