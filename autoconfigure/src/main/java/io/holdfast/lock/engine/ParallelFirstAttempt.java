@@ -67,12 +67,14 @@ final class ParallelFirstAttempt {
 		for (Acquisition acquisition : this.acquisitions) {
 			Lease lease = (acquisition.outcome().join() instanceof Outcome.Granted<Lease> granted) ? granted.value()
 					: null;
-			complete = complete && lease != null && lease.keep();
-			if (complete) {
+			if (complete && lease != null && lease.keep()) {
 				kept.add(this.toHold.apply(lease));
 			}
-			else if (lease != null) {
-				discarded.add(0, lease);
+			else {
+				complete = false;
+				if (lease != null) {
+					discarded.add(0, lease);
+				}
 			}
 		}
 		// a transaction of the caller must not defer this: no code has used these locks

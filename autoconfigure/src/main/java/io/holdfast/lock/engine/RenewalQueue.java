@@ -60,7 +60,7 @@ final class RenewalQueue {
 	void remove(RenewalSchedule schedule) {
 		int gap = schedule.position;
 		RenewalSchedule last = this.heap[--this.size];
-		this.heap[this.size] = null;
+		Arrays.fill(this.heap, this.size, this.size + 1, null);
 		if (last != schedule) {
 			moveDown(last, gap);
 			moveUp(last, last.position);

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.SimplePropertyRowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
 import org.springframework.stereotype.Repository;
@@ -127,14 +128,14 @@ class SaleRecords {
 		return this.jdbc
 			.sql("select sale, instance, buyer, step, stock, token, detail from sale_event where sale = ? order by id")
 			.param(sale.id())
-			.query(SaleEvent.class)
+			.query(new SimplePropertyRowMapper<>(SaleEvent.class))
 			.list();
 	}
 
 	SaleResult result(Sale sale) {
 		List<@Nullable Long> tokens = this.jdbc.sql("select token from stock_order where product = ? order by id")
 			.param(Sale.PRODUCT)
-			.query((row, number) -> row.getObject("token", Long.class))
+			.<@Nullable Long>query((row, number) -> row.getObject("token", Long.class))
 			.list();
 		int stock = this.warehouse.product(Sale.PRODUCT).stock();
 		int shouldBe = sale.stock() - tokens.size();

@@ -180,8 +180,8 @@ final class JdbcStatements {
 		return ended(this.revoke, connection, parameters::get);
 	}
 
-	private boolean ended(DirectStatement release, Connection connection, Function<String, Object> parameters)
-			throws SQLException {
+	private boolean ended(DirectStatement release, Connection connection,
+			Function<String, ? extends @Nullable Object> parameters) throws SQLException {
 		return (this.notify != null) ? release.first(connection, parameters, (row) -> true) != null
 				: release.update(connection, parameters) == 1;
 	}
