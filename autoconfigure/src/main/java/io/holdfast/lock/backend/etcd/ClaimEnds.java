@@ -80,9 +80,13 @@ record ClaimEnds(QueueNodes queueNodes, WaitQueue queue, EtcdKeys keys) {
 			.handle((done, failure) -> (failure == null) ? gone : unknown.apply(Stages.cause(failure)));
 	}
 
-	/** Forgets a hold whose key is gone, once no late request can create it again. */
-	CompletableFuture<Void> lost(QueueNode queueNode) {
-		if (queueNode.isOpen()) {
+	/**
+	 * Forgets a hold whose key is gone, once the claim has no later key and no late
+	 * request can create one.
+	 * @param revision the revision that created the key of the hold
+	 */
+	CompletableFuture<Void> lost(QueueNode queueNode, long revision) {
+		if (!queueNode.isLastKey(revision)) {
 			return withdraw(queueNode);
 		}
 		this.queueNodes.end(queueNode);
@@ -94,7 +98,7 @@ record ClaimEnds(QueueNodes queueNodes, WaitQueue queue, EtcdKeys keys) {
 		this.queueNodes.all().forEach((queueNode) -> {
 			// a granted claim does not change its session any more, but a waiting one may
 			if (queueNode.isGranted() && queueNode.session() == session) {
-				lost(queueNode);
+				lost(queueNode, queueNode.revision());
 			}
 			queueNode.leaseEnded(session.lease());
 		});

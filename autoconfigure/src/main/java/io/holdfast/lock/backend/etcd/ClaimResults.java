@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -27,7 +28,8 @@ import io.holdfast.lock.support.Stages;
  * @param lost forgets a hold whose key is gone
  */
 record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semaphore watches,
-		Function<QueueNode, CompletableFuture<Void>> withdraw, Function<QueueNode, CompletableFuture<Void>> lost) {
+		Function<QueueNode, CompletableFuture<Void>> withdraw,
+		BiFunction<QueueNode, Long, CompletableFuture<Void>> lost) {
 
 	/** Longest wait without a signal: a safety net for the watch. */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
@@ -61,15 +63,17 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 	 * for already, or {@code null} if the limit of watches is reached.
 	 */
 	private @Nullable CompletionStage<?> wanted(QueueNode queueNode, QueuePosition position, EtcdLease lease) {
-		return position.wanted() ? CompletableFuture.completedStage(null)
-				: queueNode.demand().signal(() -> this.watches.tryAcquire() ? watch(queueNode, position, lease) : null);
+		return position.wanted() ? CompletableFuture.completedStage(null) : queueNode.demand()
+			.signal(position.revision(), () -> this.watches.tryAcquire() ? watch(queueNode, position, lease) : null);
 	}
 
 	private DemandWatch watch(QueueNode queueNode, QueuePosition position, EtcdLease lease) {
 		String queue = this.keys.queue(queueNode.claim.lock());
 		DemandWatch watch = DemandWatch.on(this.calls, queue, queueNode.key(), position, () -> {
-			this.lost.apply(queueNode);
-			queueNode.leaseEnded(lease);
+			if (queueNode.revision() == position.revision()) {
+				this.lost.apply(queueNode, position.revision());
+				queueNode.leaseEnded(lease);
+			}
 		});
 		watch.over().thenRun(this.watches::release);
 		return watch;

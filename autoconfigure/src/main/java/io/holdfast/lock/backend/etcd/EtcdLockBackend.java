@@ -170,9 +170,10 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Claim claim, Throwable cause) {
+		long revision = queueNode.revision();
 		if (queueNode.isGranted() && EtcdErrors.isKeyGone(cause, queueNode) && queueNode.end()) {
 			// an owner that was overtaken is enqueued again
-			return tryAcquireAfter(this.ends.lost(queueNode), claim);
+			return tryAcquireAfter(this.ends.lost(queueNode, revision), claim);
 		}
 		LockBackendException definite = EtcdErrors.definite(cause, claim.lock(), this.keys.root());
 		if (definite == null) {

@@ -58,21 +58,20 @@ final class EtcdRenewals {
 					? this.ends.withdrawOther(grant, new RenewResult.Refused(), RenewResult.Indeterminate::new)
 					: renewals.computeIfAbsent(lease, (shared) -> shared.renewedWith(start, term))
 						.thenCombine(revisions, (renewed, read) -> read.of(queueNode.key()) == grant.storeToken())
-						.thenCompose((keyExists) -> renewed(queueNode, keyExists, lease, start))
-						.exceptionallyCompose((failure) -> notRenewed(queueNode, failure)));
+						.thenCompose((keyExists) -> keyExists
+								? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
+								: refused(grant, queueNode))
+						.exceptionallyCompose((failure) -> notRenewed(grant, queueNode, failure)));
 		}
 		return Stages.all(answers);
 	}
 
-	private CompletableFuture<RenewResult> renewed(QueueNode queueNode, boolean keyExists, EtcdLease lease,
-			long start) {
-		return keyExists ? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
-				: this.ends.lost(queueNode).thenApply((done) -> new RenewResult.Refused());
+	private CompletableFuture<RenewResult> refused(Grant grant, QueueNode queueNode) {
+		return this.ends.lost(queueNode, grant.storeToken()).thenApply((done) -> new RenewResult.Refused());
 	}
 
-	private CompletableFuture<RenewResult> notRenewed(QueueNode queueNode, Throwable failure) {
-		return EtcdErrors.isLeaseGone(failure)
-				? this.ends.lost(queueNode).thenApply((done) -> new RenewResult.Refused())
+	private CompletableFuture<RenewResult> notRenewed(Grant grant, QueueNode queueNode, Throwable failure) {
+		return EtcdErrors.isLeaseGone(failure) ? refused(grant, queueNode)
 				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(Stages.cause(failure)));
 	}
 

@@ -13,16 +13,21 @@ final class LeaseDemand {
 
 	private @Nullable DemandWatch watch;
 
+	/** The revision that created the key whose holder the watch is for. */
+	private long revision;
+
 	private boolean over;
 
 	/**
 	 * Completes when another claim demands the lease.
+	 * @param granted the revision that created the key of the holder. The watch for a
+	 * former key of the claim is of no use to it
 	 * @param start starts the watch for demands, unless an earlier grant of this claim
 	 * has started it; may return {@code null}
 	 * @return the signal, or {@code null} if there is no watch
 	 */
-	@Nullable CompletionStage<Void> signal(Supplier<@Nullable DemandWatch> start) {
-		DemandWatch present = watch();
+	@Nullable CompletionStage<Void> signal(long granted, Supplier<@Nullable DemandWatch> start) {
+		DemandWatch present = watch(granted);
 		if (present != null) {
 			return present.signal();
 		}
@@ -30,19 +35,27 @@ final class LeaseDemand {
 		if (started == null) {
 			return null;
 		}
-		synchronized (this) {
-			present = this.watch;
-			if (present == null && !this.over) {
-				this.watch = started;
-				return started.signal();
-			}
+		DemandWatch unused = keepLatest(granted, started);
+		if (unused != null) {
+			unused.close();
 		}
-		started.close();
+		present = watch(granted);
 		return ((present != null) ? present : started).signal();
 	}
 
-	private synchronized @Nullable DemandWatch watch() {
-		return this.watch;
+	private synchronized @Nullable DemandWatch watch(long granted) {
+		return (this.revision == granted) ? this.watch : null;
+	}
+
+	/** Keeps the watch for the latest key, and returns the other one. */
+	private synchronized @Nullable DemandWatch keepLatest(long granted, DemandWatch started) {
+		if (this.over || granted <= this.revision) {
+			return started;
+		}
+		DemandWatch former = this.watch;
+		this.watch = started;
+		this.revision = granted;
+		return former;
 	}
 
 	/** Ends the watch, because the claim has ended. */

@@ -134,6 +134,14 @@ final class QueueNode {
 		}
 	}
 
+	/**
+	 * Whether a revision has created the last key of the claim: there is no later one,
+	 * and no open request may create one.
+	 */
+	synchronized boolean isLastKey(long created) {
+		return this.open == 0 && this.revision == created;
+	}
+
 	/** Whether an open request may still create the key. */
 	synchronized boolean isOpen() {
 		return this.open > 0;

@@ -245,7 +245,8 @@ class EtcdDemandTests extends LateEtcdBackend {
 		QueueNodes nodes = new QueueNodes(keys);
 		EtcdLease lease = answer(EtcdLease.grant(calls, this.clock, 10));
 		ClaimResults results = new ClaimResults(calls, keys, this.clock, new Semaphore(1),
-				(node) -> CompletableFuture.completedFuture(null), (node) -> CompletableFuture.completedFuture(null));
+				(node) -> CompletableFuture.completedFuture(null),
+				(node, revision) -> CompletableFuture.completedFuture(null));
 		Claim first = sticky();
 		assertThat(grantedBy(results, nodes.of(first), lease).sticky()).isTrue();
 		assertThat(grantedBy(results, nodes.of(sticky()), lease).sticky()).isFalse();

@@ -19,7 +19,10 @@ import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.isWanted;
+import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -68,6 +71,31 @@ class EtcdLateAnswerTests extends LateEtcdBackend {
 		released(this.other, holder);
 		awaitSignal(signal);
 		released(this.backend, granted(this.backend, claim));
+	}
+
+	/**
+	 * An operator has deleted the key of the first attempt. The watch for demands that
+	 * its late grant starts reports that when the second attempt holds the lock.
+	 */
+	@Test
+	void endOfAFormerKeyDoesNotEndTheHold() throws Exception {
+		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
+				Duration.ofMinutes(1), false, true);
+		this.client.holdBackQueueWatches();
+		CompletableFuture<AcquireResult> late = attemptWithADelayedAnswer(claim, 1);
+		deleteKey();
+		CompletableFuture<AcquireResult> present = attemptWithADelayedAnswer(claim, 1);
+		this.client.carryOutNext();
+		answer(late);
+		this.client.carryOutNext();
+		Grant grant = ((AcquireResult.Acquired) answer(present)).grant();
+		assertThat(this.client.queueWatches()).hasSize(1);
+		this.client.carryOut();
+		renewed(this.backend, grant);
+		assertThat(isWanted(grant)).isFalse();
+		refused(this.other, claim(LOCK).withRemainingWait(Duration.ZERO));
+		awaitSignal(grant.wanted());
+		released(this.backend, grant);
 	}
 
 	private CompletableFuture<AcquireResult> attemptWithADelayedAnswer(Claim claim, int keys) {
