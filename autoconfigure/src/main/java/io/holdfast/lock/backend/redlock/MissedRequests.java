@@ -28,20 +28,23 @@ final class MissedRequests {
 	/** What a node answers if shared leases block a claim. */
 	private static final String READERS = "readers";
 
+	/** Stands for all attempts of a claim that has ended. */
+	static final long EVERY_ATTEMPT = -1;
+
 	private final Map<OwnerId, Claim> neverSent = latest();
 
 	private final Map<OwnerId, Claim> unanswered = latest();
 
-	private final Map<OwnerId, Claim> unconfirmed = latest();
+	private final Map<OwnerId, Ended> unconfirmed = latest();
 
 	/** Whether there is none of any kind, which is the rule. Read without a lock. */
 	private volatile boolean empty = true;
 
-	private static Map<OwnerId, Claim> latest() {
+	private static <T> Map<OwnerId, T> latest() {
 		return new LinkedHashMap<>() {
 
 			@Override
-			protected boolean removeEldestEntry(Map.Entry<OwnerId, Claim> eldest) {
+			protected boolean removeEldestEntry(Map.Entry<OwnerId, T> eldest) {
 				return size() > MOST;
 			}
 
@@ -77,9 +80,13 @@ final class MissedRequests {
 		this.empty = this.neverSent.isEmpty() && this.unanswered.isEmpty() && this.unconfirmed.isEmpty();
 	}
 
-	/** Notes that a release may not have ended what the claim has, or will have, here. */
-	synchronized void unconfirmed(Claim claim) {
-		this.unconfirmed.put(claim.owner(), claim);
+	/**
+	 * Notes that a release may not have ended what the claim has, or will have, here.
+	 * @param attempt the last attempt that it was to end, or {@link #EVERY_ATTEMPT}. The
+	 * claim may hold the lock with a later one
+	 */
+	synchronized void unconfirmed(Claim claim, long attempt) {
+		this.unconfirmed.merge(claim.owner(), new Ended(claim, attempt), Ended::with);
 		this.empty = false;
 	}
 
@@ -104,25 +111,41 @@ final class MissedRequests {
 	}
 
 	/**
-	 * Returns the claims that have ended, but block another one, as the node says.
+	 * Returns the claims whose attempts have ended, but block another one, as the node
+	 * says.
 	 * @param lock the lock of the claim that was rejected
 	 * @param blocker who blocks it: an owner, or {@code readers}
 	 */
-	List<Claim> blocking(LockName lock, String blocker) {
+	List<Ended> blocking(LockName lock, String blocker) {
 		return this.empty ? List.of() : find(lock, blocker);
 	}
 
-	private synchronized List<Claim> find(LockName lock, String blocker) {
-		return this.unconfirmed.values()
-			.stream()
-			.filter((claim) -> claim.owner().value().equals(blocker)
-					|| (blocker.equals(READERS) && claim.mode() == LockMode.SHARED && claim.lock().equals(lock)))
-			.toList();
+	private synchronized List<Ended> find(LockName lock, String blocker) {
+		return this.unconfirmed.values().stream().filter((ended) -> {
+			Claim claim = ended.claim();
+			return claim.owner().value().equals(blocker)
+					|| (blocker.equals(READERS) && claim.mode() == LockMode.SHARED && claim.lock().equals(lock));
+		}).toList();
 	}
 
 	/** Returns how many releases the node has not confirmed. */
 	synchronized int unconfirmed() {
 		return this.unconfirmed.size();
+	}
+
+	/**
+	 * The attempts of a claim that have ended.
+	 *
+	 * @param claim the claim
+	 * @param attempt the last of them, or {@link #EVERY_ATTEMPT}
+	 */
+	record Ended(Claim claim, long attempt) {
+
+		Ended with(Ended other) {
+			boolean every = this.attempt == EVERY_ATTEMPT || other.attempt == EVERY_ATTEMPT;
+			return new Ended(this.claim, every ? EVERY_ATTEMPT : Math.max(this.attempt, other.attempt));
+		}
+
 	}
 
 }

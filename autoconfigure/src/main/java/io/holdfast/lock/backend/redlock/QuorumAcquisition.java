@@ -219,7 +219,7 @@ final class QuorumAcquisition {
 				if (greatest >= token && round < MOST_ROUNDS && isInTime()) {
 					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), round + 1);
 				}
-				return CompletableFuture.completedStage(discarded(
+				return CompletableFuture.completedStage(discarded(true,
 						this.errors.noMajority("was granted without an agreed token", this.claim.lock(), agreement)));
 			});
 	}
@@ -233,7 +233,7 @@ final class QuorumAcquisition {
 			return new AcquireResult.Acquired(
 					this.demandPaths.withDemand(grant, this.responses.present(), this.nodes.quorum()));
 		}
-		return discarded(
+		return discarded(true,
 				this.errors.tooSlow(this.claim.lock(), this.lease, this.nodes.clock().nanos() - this.startedAt));
 	}
 
@@ -241,8 +241,8 @@ final class QuorumAcquisition {
 		return this.nodes.clock().nanos() - this.startedAt < ClockDrift.validity(this.lease, this.options);
 	}
 
-	private AcquireResult discarded(LockBackendException cause) {
-		undo(true, false);
+	private AcquireResult discarded(boolean notify, LockBackendException cause) {
+		undo(notify, false);
 		return new AcquireResult.Indeterminate(cause);
 	}
 
@@ -257,12 +257,12 @@ final class QuorumAcquisition {
 		}
 		LockBackendException cause = this.errors.noMajority("could not be acquired", this.claim.lock(), votes);
 		if (!this.errors.isDefinite(votes)) {
-			undo(false, false);
-			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(cause));
+			return CompletableFuture.completedStage(discarded(false, cause));
+		}
+		if (this.nodes.notifications().forgetFailed(this.claim.owner(), this.waiting)) {
+			end();
 		}
 		// the engine does not withdraw a claim whose first attempt failed definitely
-		end();
-		this.nodes.notifications().forgetAll(this.claim.owner());
 		undo(false, this.first);
 		return CompletableFuture.failedStage(cause);
 	}

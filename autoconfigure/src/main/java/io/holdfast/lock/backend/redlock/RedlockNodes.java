@@ -156,7 +156,7 @@ final class RedlockNodes {
 
 	/** Removes what a claim has on a node, on behalf of an operator, now or never. */
 	CompletionStage<List<Object>> revoke(RedlockNode node, Claim claim) {
-		return undo(node, claim, -1, Duration.ZERO, true);
+		return undo(node, claim, MissedRequests.EVERY_ATTEMPT, Duration.ZERO, true);
 	}
 
 	/** Removes everything that a claim has on a node, from any attempt. */
@@ -164,19 +164,24 @@ final class RedlockNodes {
 		if (!node.missed().mayHaveReceived(claim)) {
 			return CompletableFuture.completedStage(NodeResponse.NOT_HELD);
 		}
-		boolean late = node.missed().mayReceiveLate(claim);
-		return confirmed(node, claim, late, undo(node, claim, -1, Duration.ZERO, true));
+		return end(node, new MissedRequests.Ended(claim, MissedRequests.EVERY_ATTEMPT));
+	}
+
+	/** Removes what the attempts of a claim that have ended have on a node. */
+	private CompletionStage<List<Object>> end(RedlockNode node, MissedRequests.Ended ended) {
+		boolean late = node.missed().mayReceiveLate(ended.claim());
+		return confirmed(node, ended, late, undo(node, ended.claim(), ended.attempt(), Duration.ZERO, true));
 	}
 
 	/** Notes whether a node may keep a claim that has ended, or grant it late. */
-	private static CompletionStage<List<Object>> confirmed(RedlockNode node, Claim claim, boolean late,
-			CompletionStage<List<Object>> ended) {
-		return ended.whenComplete((answer, failure) -> {
+	private static CompletionStage<List<Object>> confirmed(RedlockNode node, MissedRequests.Ended ended, boolean late,
+			CompletionStage<List<Object>> release) {
+		return release.whenComplete((answer, failure) -> {
 			if (failure != null || (late && answer.equals(NodeResponse.NOT_HELD))) {
-				node.missed().unconfirmed(claim);
+				node.missed().unconfirmed(ended.claim(), ended.attempt());
 			}
 			else {
-				node.missed().forget(claim);
+				node.missed().forget(ended.claim());
 			}
 		});
 	}
@@ -192,7 +197,7 @@ final class RedlockNodes {
 		boolean late = last && node.missed().mayReceiveLate(claim);
 		CompletionStage<List<Object>> undone = undo(node, claim, attempt, position, notify);
 		if (last && sent) {
-			confirmed(node, claim, late, undone);
+			confirmed(node, new MissedRequests.Ended(claim, attempt), late, undone);
 		}
 	}
 
@@ -212,7 +217,10 @@ final class RedlockNodes {
 			if (waiting != null) {
 				waiting.rejected(response);
 			}
-			node.missed().blocking(claim.lock(), response.text(3)).forEach((ended) -> release(node, ended));
+			node.missed().blocking(claim.lock(), response.text(3)).forEach((ended) -> {
+				node.missed().forget(ended.claim());
+				end(node, ended);
+			});
 		}
 	}
 

@@ -8,6 +8,8 @@ import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.backend.redis.LeaseDemands;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
@@ -89,6 +91,21 @@ final class ReleaseNotifications {
 	void forgetAll(OwnerId owner) {
 		forget(owner);
 		this.demands.forget(owner);
+	}
+
+	/**
+	 * Forgets a claim whose attempt has failed, unless it has made a later one, which may
+	 * wait or have been granted.
+	 * @param attempt the claim as it waits after the failed attempt, or {@code null} if
+	 * no attempt follows it
+	 * @return whether it is forgotten
+	 */
+	boolean forgetFailed(OwnerId owner, @Nullable WaitingClaim attempt) {
+		boolean latest = attempt == null || this.waiting.remove(owner.value(), attempt);
+		if (latest) {
+			forgetAll(owner);
+		}
+		return latest;
 	}
 
 	/** Receives a message from a node: a demand, or the notice for a waiting claim. */

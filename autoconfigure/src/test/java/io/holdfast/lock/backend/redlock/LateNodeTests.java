@@ -123,6 +123,51 @@ class LateNodeTests {
 		assertReleasedOnceItBlocksOthers(this.claim, late);
 	}
 
+	@Test
+	void lateDenialOfAnEarlierAttemptDoesNotEndTheHold() {
+		ScriptedNode late = this.nodes.get(2);
+		Acquired acquired = grantedBeforeALateDenial(this.claim);
+		late.acquired = CompletableFuture
+			.completedFuture(List.of(0L, 5_000L, 1_000L, this.claim.owner().value(), 0L, 1L, 1L));
+		assertGrantedAndReleased(claim());
+		assertThat(late.ended).doesNotContain(this.claim.owner().value());
+		late.released = List.of(1L);
+		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
+		assertThat(late.ended).contains(this.claim.owner().value());
+	}
+
+	@Test
+	void lateDenialOfAnEarlierAttemptLeavesTheDemandOfTheLease() {
+		Claim sticky = new Claim(this.claim.lock(), OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
+				Duration.ofSeconds(1), false, true);
+		Acquired acquired = grantedBeforeALateDenial(sticky);
+		this.nodes.get(0).listener.accept("wanted:" + sticky.owner().value());
+		assertThat(acquired.grant().wanted().toCompletableFuture()).isCompleted();
+		this.backend.release(acquired.grant());
+		assertThat(this.backend.waiting()).isZero();
+	}
+
+	/**
+	 * The process was paused, and makes its second attempt before it reads the responses
+	 * to the first one, which the last node processes late.
+	 */
+	private Acquired grantedBeforeALateDenial(Claim claim) {
+		this.connection.complete(1);
+		this.backend.verify();
+		CompletableFuture<List<Object>> denial = new CompletableFuture<>();
+		CompletableFuture<List<Object>> missing = new CompletableFuture<>();
+		this.nodes.forEach((node) -> node.acquired = denial);
+		this.nodes.get(2).acquired = missing;
+		this.nodes.get(2).released = List.of(0L);
+		CompletableFuture<AcquireResult> first = this.backend.tryAcquire(claim).toCompletableFuture();
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
+		Acquired acquired = (Acquired) this.backend.tryAcquire(claim).toCompletableFuture().join();
+		denial.completeExceptionally(new RedisCommandExecutionException("NOPERM no permissions"));
+		missing.completeExceptionally(new TimeoutException());
+		assertThat(first).isCompletedExceptionally();
+		return acquired;
+	}
+
 	/**
 	 * The node rejects the next claim in favor of this one, and frees it at a release.
 	 */

@@ -55,38 +55,55 @@ class MissedRequestsTests {
 	@Test
 	void ownerThatBlocksAnotherClaimIsFound() {
 		Claim claim = claim(LockMode.EXCLUSIVE);
-		this.missed.unconfirmed(claim);
-		assertThat(this.missed.blocking(LOCK, claim.owner().value())).containsExactly(claim);
+		this.missed.unconfirmed(claim, MissedRequests.EVERY_ATTEMPT);
+		assertThat(this.missed.blocking(LOCK, claim.owner().value())).extracting(MissedRequests.Ended::claim)
+			.containsExactly(claim);
 		assertThat(this.missed.blocking(LOCK, OwnerId.random().value())).isEmpty();
 	}
 
 	@Test
 	void readersOfTheSameLockAreFound() {
 		Claim reader = claim(LockMode.SHARED);
-		this.missed.unconfirmed(reader);
-		this.missed.unconfirmed(claim(LockMode.EXCLUSIVE));
-		assertThat(this.missed.blocking(LOCK, "readers")).containsExactly(reader);
+		this.missed.unconfirmed(reader, MissedRequests.EVERY_ATTEMPT);
+		this.missed.unconfirmed(claim(LockMode.EXCLUSIVE), MissedRequests.EVERY_ATTEMPT);
+		assertThat(this.missed.blocking(LOCK, "readers")).extracting(MissedRequests.Ended::claim)
+			.containsExactly(reader);
 		assertThat(this.missed.blocking(LockName.of("stock", "2"), "readers")).isEmpty();
 	}
 
 	@Test
 	void confirmedReleaseIsForgotten() {
 		Claim claim = claim(LockMode.EXCLUSIVE);
-		this.missed.unconfirmed(claim);
+		this.missed.unconfirmed(claim, MissedRequests.EVERY_ATTEMPT);
 		this.missed.forget(claim);
 		assertThat(this.missed.blocking(LOCK, claim.owner().value())).isEmpty();
 		assertThat(this.missed.unconfirmed()).isZero();
+	}
+
+	/** The release of the claim and that of an earlier attempt may have failed. */
+	@Test
+	void releaseEndsEveryAttemptAlsoAfterOneThatEndsSome() {
+		Claim claim = claim(LockMode.EXCLUSIVE);
+		this.missed.unconfirmed(claim, 4);
+		this.missed.unconfirmed(claim, 2);
+		assertThat(this.missed.blocking(LOCK, claim.owner().value())).extracting(MissedRequests.Ended::attempt)
+			.containsExactly(4L);
+		this.missed.unconfirmed(claim, MissedRequests.EVERY_ATTEMPT);
+		this.missed.unconfirmed(claim, 6);
+		assertThat(this.missed.blocking(LOCK, claim.owner().value())).extracting(MissedRequests.Ended::attempt)
+			.containsExactly(MissedRequests.EVERY_ATTEMPT);
 	}
 
 	@Test
 	void claimsOfALongOutageDoNotFillTheHeap() {
 		Claim latest = claim(LockMode.EXCLUSIVE);
 		for (int i = 0; i < 5_000; i++) {
-			this.missed.unconfirmed(claim(LockMode.EXCLUSIVE));
+			this.missed.unconfirmed(claim(LockMode.EXCLUSIVE), MissedRequests.EVERY_ATTEMPT);
 		}
-		this.missed.unconfirmed(latest);
+		this.missed.unconfirmed(latest, MissedRequests.EVERY_ATTEMPT);
 		assertThat(this.missed.unconfirmed()).isLessThan(2_000);
-		assertThat(this.missed.blocking(LOCK, latest.owner().value())).containsExactly(latest);
+		assertThat(this.missed.blocking(LOCK, latest.owner().value())).extracting(MissedRequests.Ended::claim)
+			.containsExactly(latest);
 	}
 
 	private static Claim claim(LockMode mode) {

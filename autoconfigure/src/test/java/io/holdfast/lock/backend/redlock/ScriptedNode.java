@@ -40,6 +40,9 @@ final class ScriptedNode implements NodeClient {
 
 	int releases;
 
+	/** The owners of which a release removes everything, not only early attempts. */
+	final List<Object> ended = new ArrayList<>();
+
 	/** The response to a release. */
 	List<Object> released = List.of(1L);
 
@@ -73,6 +76,9 @@ final class ScriptedNode implements NodeClient {
 		}
 		if (script == RedlockScripts.RELEASE) {
 			this.releases++;
+			if (args[3].equals(MissedRequests.EVERY_ATTEMPT)) {
+				this.ended.add(args[2]);
+			}
 			return CompletableFuture.completedFuture(this.released);
 		}
 		return CompletableFuture.completedFuture(vote(List.of(1L)));
