@@ -12,6 +12,7 @@ import io.holdfast.lock.backend.redis.ScriptClient.Replicated;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Sends claims to Redis and interprets its answers.
@@ -35,7 +36,14 @@ record RedisClaims(RedisScripts scripts, ReleaseNotifications notifications, Red
 			this.notifications.forget(claim.owner());
 		}
 		CompletionStage<?> wanted = claim.sticky() ? this.notifications.expectDemand(claim.owner()) : null;
-		return ask(claim, wanted != null).thenApply((answer) -> answered(claim, signal, wanted, answer));
+		return Stages.attempt(() -> ask(claim, wanted != null))
+			.thenApply((answer) -> answered(claim, signal, wanted, answer))
+			.whenComplete((result, failure) -> {
+				// the engine may not withdraw a claim that failed definitely
+				if (failure != null && RedisErrors.definiteCode(failure) != null) {
+					this.notifications.forgetAttempt(claim.owner(), signal);
+				}
+			});
 	}
 
 	private CompletionStage<Replicated> ask(Claim claim, boolean sticky) {

@@ -149,7 +149,6 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 		}).exceptionallyCompose((failure) -> {
 			this.unsent.remove(claim.owner());
 			if (RedisErrors.definiteCode(failure) != null) {
-				this.notifications.forgetAll(claim.owner());
 				return CompletableFuture
 					.failedFuture(this.errors.refused("could not be acquired", claim.lock(), failure));
 			}

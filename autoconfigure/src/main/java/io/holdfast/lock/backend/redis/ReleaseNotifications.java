@@ -111,6 +111,18 @@ final class ReleaseNotifications {
 		this.demands.forget(owner);
 	}
 
+	/**
+	 * Forgets a claim whose attempt has failed, unless it has made a later one, which may
+	 * wait or have been granted.
+	 * @param signal the signal of the failed attempt, or {@code null} if no attempt
+	 * follows it
+	 */
+	void forgetAttempt(OwnerId owner, @Nullable CompletionStage<ReleaseNotice> signal) {
+		if (signal == null || this.waiting.remove(owner.value(), signal)) {
+			forgetAll(owner);
+		}
+	}
+
 	int size() {
 		return this.waiting.size() + this.demands.size();
 	}
