@@ -94,7 +94,25 @@ final class JdbcConnections {
 		return new NamedParameterJdbcTemplate(template);
 	}
 
+	/**
+	 * Borrows a connection outside of the caller's transaction. If that one is read-only,
+	 * a data source may lead it to a replica, where other callers do not look for locks.
+	 */
 	private BorrowedConnection borrow() throws SQLException {
+		if (!TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+			return limited();
+		}
+		TransactionSynchronizationManager.setCurrentTransactionReadOnly(false);
+		try {
+			return limited();
+		}
+		finally {
+			TransactionSynchronizationManager.setCurrentTransactionReadOnly(true);
+		}
+	}
+
+	/** Returns a connection that the data source has opened: limiting it needs it. */
+	private BorrowedConnection limited() throws SQLException {
 		BorrowedConnection borrowed = new BorrowedConnection(this.dataSource);
 		try {
 			borrowed.limitResponseTime(this.timeoutSeconds * 1_000 + GRACE_MILLIS);
@@ -192,7 +210,7 @@ final class JdbcConnections {
 			connection.commit();
 			return result;
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException | RuntimeException | Error ex) {
 			try {
 				connection.rollback();
 			}

@@ -2,7 +2,10 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.Connection;
 import java.sql.Statement;
+import java.util.Map;
 import java.util.UUID;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AutoClose;
@@ -13,6 +16,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockMode;
@@ -27,6 +34,8 @@ import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 
 /**
  * Tests for the connections that locks in H2 share with the application.
@@ -80,6 +89,45 @@ class H2ConnectionTests {
 		new TransactionTemplate(new DataSourceTransactionManager(this.pool))
 			.executeWithoutResult((status) -> assertThat(store.releasesOnCaller()).isFalse());
 		assertThat(store.releasesOnCaller()).isTrue();
+	}
+
+	/** Returning the connection to its pool would commit the first statement. */
+	@Test
+	void errorBetweenTwoStatementsCommitsNeither() {
+		JdbcConnections connections = new JdbcConnections(this.pool, 1);
+		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> connections.together((jdbc) -> {
+			jdbc.getJdbcOperations().update("INSERT INTO holdfast_lock_reader VALUES ('id', 'owner', 1, 1)");
+			throw new StackOverflowError();
+		}));
+		assertThat(JdbcClient.create(this.pool).sql("SELECT COUNT(*) FROM holdfast_lock_reader").query().singleValue())
+			.isEqualTo(0L);
+	}
+
+	/** A routing data source may lead such a transaction to a replica. */
+	@Test
+	void lockInAReadOnlyTransactionIsInTheDatabaseOfAllOthers() throws Exception {
+		AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+
+			@Override
+			protected Object determineCurrentLookupKey() {
+				return TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+			}
+
+		};
+		DataSource replica = new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID());
+		routing.setTargetDataSources(Map.of(true, replica, false, this.pool));
+		routing.afterPropertiesSet();
+		DataSource lazy = new LazyConnectionDataSourceProxy(routing);
+		LockBackend store = JdbcContract.backend(lazy);
+		TransactionTemplate readOnly = new TransactionTemplate(new DataSourceTransactionManager(lazy));
+		readOnly.setReadOnly(true);
+		Grant grant = readOnly.execute((status) -> {
+			Grant granted = assertDoesNotThrow(
+					() -> granted(store, OnEveryDatabase.nonWaiting(OnEveryDatabase.newLock(), LockMode.EXCLUSIVE)));
+			assertThat(TransactionSynchronizationManager.isCurrentTransactionReadOnly()).isTrue();
+			return granted;
+		});
+		released(store, grant);
 	}
 
 	@Test
