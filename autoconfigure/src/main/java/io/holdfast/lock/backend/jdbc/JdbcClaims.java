@@ -51,9 +51,10 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 	 */
 	private AcquireResult acquire(Claim claim) throws SQLException {
 		JdbcStatements sql = this.statements.get();
-		CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
 		ClaimParameters parameters = parameters(claim, 0);
 		return this.connections.direct((connection) -> {
+			// for each repetition: a rejection before it has forgotten the demand
+			CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
 			JdbcStatements.Attempt attempt = sql.acquire(connection, claim, wanted != null, parameters);
 			if (attempt.token() > 0) {
 				return granted(claim, attempt, wanted);

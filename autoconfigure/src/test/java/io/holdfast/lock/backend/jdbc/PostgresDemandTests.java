@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
@@ -87,6 +88,29 @@ class PostgresDemandTests extends PostgresStickyFixture {
 			answer(this.second.abandon(claim));
 			released(this.first, idle);
 			expireMarks();
+		}
+	}
+
+	/**
+	 * The database rolls back the announcement of a rejected claim in favor of another.
+	 */
+	@Test
+	void leaseThatARepeatedStatementGrantsIsDemanded() throws Exception {
+		Grant before = granted(this.second, nonWaiting());
+		AtomicBoolean once = new AtomicBoolean(true);
+		DataSource failing = HookedConnections.before(this.pool, "prepareStatement", "waiter_since_us = ", () -> {
+			if (once.getAndSet(false)) {
+				released(this.second, before);
+				throw new SQLException("could not serialize access", "40001");
+			}
+			return null;
+		});
+		try (JdbcLockBackend backend = backend(failing)) {
+			listens(backend);
+			Grant idle = granted(backend, claim(this.lock, LockMode.EXCLUSIVE, LONG, true));
+			assertThat(demanded(this.second, nonWaiting())).isTrue();
+			awaitSignal(idle.wanted());
+			released(backend, idle);
 		}
 	}
 
