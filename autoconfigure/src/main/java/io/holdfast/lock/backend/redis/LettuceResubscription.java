@@ -7,13 +7,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 
+import io.holdfast.lock.support.Stages;
+
 /**
  * Subscribes to a channel on each new connection until the server accepts it. Lettuce
- * does so only once, and the user may get the permission for the channel later.
- * Thread-safe.
+ * does so only once, and the user may get the permission for the channel later, or the
+ * server is busy with a script. Thread-safe.
  */
 final class LettuceResubscription implements RedisConnectionStateListener {
 
@@ -53,7 +56,8 @@ final class LettuceResubscription implements RedisConnectionStateListener {
 			return;
 		}
 		this.connection.async().subscribe(this.channel).whenComplete((nothing, failure) -> {
-			if (failure != null && RedisErrors.definiteCode(failure) != null) {
+			// with any other failure, the next connection begins another attempt
+			if (failure != null && Stages.cause(failure) instanceof RedisCommandExecutionException) {
 				this.connection.getResources()
 					.timer()
 					.newTimeout((timeout) -> subscribe(), PAUSE.toMillis(), TimeUnit.MILLISECONDS);

@@ -5,7 +5,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -79,6 +81,25 @@ class LettuceScriptClientTests {
 		Awaitility.await("a subscription").until(() -> this.server.ask("pubsub", "channels").contains("news"));
 		this.server.ask("publish", "news", "text");
 		assertThat(messages.poll(5, TimeUnit.SECONDS)).isEqualTo("text");
+	}
+
+	/** Redis accepts the connection, and rejects what is sent on it. */
+	@Test
+	void connectionToABusyServerIsSubscribedAgain() throws Exception {
+		get(this.client.subscribe("news", (message) -> {
+		}));
+		this.server.ask("config", "set", "busy-reply-threshold", "1");
+		CompletableFuture<String> busy = CompletableFuture
+			.supplyAsync(() -> this.server.ask("eval", "while true do end", "0"));
+		Awaitility.await("a busy server").until(() -> this.server.ask("ping").contains("BUSY"));
+		CountDownLatch rejected = new CountDownLatch(1);
+		// the first response on the new connection is that to HELLO
+		this.wire.afterNextReply(() -> this.wire.afterNextReply(rejected::countDown));
+		this.wire.cut();
+		assertThat(rejected.await(10, TimeUnit.SECONDS)).isTrue();
+		this.server.ask("script", "kill");
+		busy.join();
+		Awaitility.await("a subscription").until(() -> this.server.ask("pubsub", "channels").contains("news"));
 	}
 
 	@Test
