@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -216,8 +217,13 @@ final class Bench {
 		return result;
 	}
 
+	/** Looks a lock up, and repeats this while the store does not answer. */
 	LockState find(LockBackend client, LockName lock) throws Exception {
-		return answer(client.find(lock));
+		return answer(repeatWhile(CompletableFuture::isCompletedExceptionally, () -> {
+			CompletableFuture<LockState> state = client.find(lock).toCompletableFuture();
+			answer(state.handle((found, failure) -> null));
+			return state;
+		}));
 	}
 
 	/** Returns whether the lease has ended by this call, if the store can tell. */
