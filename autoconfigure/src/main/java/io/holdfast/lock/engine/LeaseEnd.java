@@ -33,6 +33,9 @@ final class LeaseEnd {
 	/** Completes when the next caller may ask for the lock after an idle lease. */
 	private volatile @Nullable CompletableFuture<Void> idleEnded;
 
+	/** Releases a lost lease that stays closed, before its time; harmless if repeated. */
+	private volatile @Nullable Runnable releaseKept;
+
 	/** Whether the release was requested or the store has reported the lease's end. */
 	private volatile boolean releaseRequested;
 
@@ -51,9 +54,16 @@ final class LeaseEnd {
 		}
 	}
 
-	/** Forgets the {@code minHold} of a holder whose code does not run. */
+	/**
+	 * Forgets the {@code minHold} of a holder whose code does not run, also if the lease
+	 * was lost before.
+	 */
 	void keepClosedNoLonger() {
 		this.closedUntil = 0;
+		Runnable release = this.releaseKept;
+		if (release != null && !this.releaseRequested) {
+			release.run();
+		}
 	}
 
 	/** Returns the remaining time to keep the lock closed; not positive if none. */
@@ -157,11 +167,20 @@ final class LeaseEnd {
 	private void releaseAfterLoss(LossCause cause, CompletableFuture<?> quiet) {
 		long minHold = (cause == LossCause.EXPIRED) ? remainingNanos() : 0;
 		long closed = Math.max(this.lockDelay.toNanos(), minHold);
-		if (closed > 0) {
-			this.time.after(closed, () -> release(quiet));
-		}
-		else {
+		if (closed <= 0) {
 			release(quiet);
+			return;
+		}
+		Runnable cancel = this.time.after(closed, () -> release(quiet));
+		if (minHold > 0) {
+			this.releaseKept = () -> {
+				cancel.run();
+				release(quiet);
+			};
+			// the holder may have been discarded at this moment
+			if (this.closedUntil == 0) {
+				keepClosedNoLonger();
+			}
 		}
 	}
 

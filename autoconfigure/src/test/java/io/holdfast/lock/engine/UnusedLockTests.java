@@ -9,6 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -117,6 +119,26 @@ class UnusedLockTests {
 		this.deferred.forEach(Runnable::run);
 		assertThat(outer.isHeld()).isFalse();
 		assertThat(fixture.backend.owners).containsOnlyKeys(SECOND);
+	}
+
+	/** A session-bound store may keep the lock although its validity has expired. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void minHoldDoesNotKeepALockThatExpiredDuringTheWaitForOthers(boolean granted) {
+		EngineFixture fixture = new EngineFixture();
+		fixture.backend.heldByAnother(SECOND);
+		CompletableFuture<LockHandle> both = fixture.acquire(LockRequest.forLocks(List.of(FIRST, SECOND))
+			.minHold(Duration.ofHours(1))
+			.waitTime(Duration.ofMinutes(1)));
+		fixture.time.pause(Duration.ofSeconds(31));
+		fixture.time.advance(Duration.ofSeconds(1));
+		assertThat(both).isNotDone();
+		if (granted) {
+			fixture.backend.freedByAnother(SECOND);
+		}
+		fixture.time.advance(Duration.ofMinutes(1));
+		assertThat(both).isCompletedExceptionally();
+		assertThat(fixture.backend.owners).doesNotContainKey(FIRST);
 	}
 
 }
