@@ -42,8 +42,12 @@ final class FenceListener implements TransactionExecutionListener {
 		}
 	}
 
+	/** The end of a savepoint commits nothing. */
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
+		if (transaction.isNested()) {
+			return;
+		}
 		TransactionFence present = PassedHolds.isEmpty() ? present() : this.fence.get();
 		if (present != null) {
 			present.beforeCommit();

@@ -306,6 +306,24 @@ class TransactionFenceTests {
 	}
 
 	@Test
+	void endOfASavepointDoesNotPassAgain() {
+		List<String> statements = new ArrayList<>();
+		DataSource observed = new ObservedStatements(this.dataSource, statements::add);
+		TransactionFence own = new TransactionFence(
+				new JdbcFencingGuard(observed, "fence", (hold) -> hold.lock().toString()), observed, Object::toString,
+				(method, type) -> null, (hold) -> true, this.refusals::add);
+		DataSourceTransactionManager manager = TestFence.manager(observed, own);
+		TransactionTemplate nested = new TransactionTemplate(manager);
+		nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+		new TransactionTemplate(manager).executeWithoutResult((outer) -> {
+			hold(10, "a");
+			nested.executeWithoutResult((status) -> statements.clear());
+			assertThat(statements).isEmpty();
+		});
+		assertThat(statements).hasSize(1);
+	}
+
+	@Test
 	void transactionThatReadsOnlyIsNotFenced() {
 		hold(10, "a");
 		TransactionTemplate readOnly = with(TransactionDefinition.PROPAGATION_REQUIRED);
