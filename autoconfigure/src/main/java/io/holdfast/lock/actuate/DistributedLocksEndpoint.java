@@ -154,7 +154,8 @@ public final class DistributedLocksEndpoint {
 			this.publisher.publishEvent(new AuditApplicationEvent(Objects.requireNonNullElse(principal, ""), AUDIT_TYPE,
 					Map.of("lock", lock.id(), "backend", backend, "outcome", outcome)));
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
+			// Kotlin throws checked exceptions undeclared; the outcome remains the same
 			logger.error("A listener for the audit of the forced release of lock '%s' failed".formatted(lock), ex);
 		}
 	}

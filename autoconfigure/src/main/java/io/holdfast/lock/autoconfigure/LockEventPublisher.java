@@ -107,7 +107,8 @@ final class LockEventPublisher implements LockObserver, ApplicationListener<Cont
 		try {
 			this.publisher.publishEvent(event);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
+			// Kotlin throws checked exceptions undeclared
 			logger.error("A listener for %s of lock '%s' failed".formatted(event.getClass().getSimpleName(), lock), ex);
 		}
 	}

@@ -210,7 +210,9 @@ final class ForcedReleases {
 		try {
 			this.listener.accept(event);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
+			// Kotlin throws checked exceptions undeclared; the lock is released in any
+			// case
 			logger.error("A listener for the forced release of lock '%s' failed".formatted(event.lock()), ex);
 		}
 	}
