@@ -84,13 +84,24 @@ final class AsyncResults {
 	private static <T extends @Nullable Object> CompletionStage<T> run(Function<LockHandle, CompletionStage<T>> action,
 			HeldLocks locks) {
 		return StoreResponses.ask((held) -> {
-			held.requireHeldAtStart();
+			requireHeldAtStart(held);
 			try (LockObservation.Scope scope = held.openScope()) {
 				return action.apply(held);
 			}
 		}, locks, () -> new LockConfigurationException(
 				"The asynchronous action under lock '%s' returned null instead of a stage, so its completion cannot be awaited. The lock is released. Return CompletableFuture.completedFuture(null) if there is no result."
 					.formatted(locks.lock())));
+	}
+
+	/** Discards a hold under which the action does not start. */
+	private static void requireHeldAtStart(HeldLocks held) {
+		try {
+			held.requireHeldAtStart();
+		}
+		catch (RuntimeException | Error ex) {
+			held.discard();
+			throw ex;
+		}
 	}
 
 	/** Uses no other thread for a request that fails before its caller has a future. */
