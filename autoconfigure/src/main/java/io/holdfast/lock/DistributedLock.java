@@ -145,8 +145,8 @@ public @interface DistributedLock {
 	 * If the thread already holds the lock, the time counts from this call, and the
 	 * longest {@code minHold} of the nested holds applies. If the application stops
 	 * earlier, the store keeps the lock for the remaining time; ZooKeeper and advisory
-	 * locks of PostgreSQL cannot do this. If the outer hold is not renewed, the time ends
-	 * with its lease.
+	 * locks of PostgreSQL cannot do this. If the outer hold is not renewed, or lost, the
+	 * time may end with its lease.
 	 * @return the duration
 	 */
 	String minHold() default "";

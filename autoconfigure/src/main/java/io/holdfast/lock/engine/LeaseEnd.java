@@ -162,10 +162,10 @@ final class LeaseEnd {
 	/**
 	 * Releases a lost lease, because a session-bound store may otherwise keep the lock
 	 * for a long time. The store still keeps it when the validity ends, and perhaps for
-	 * the rest of the {@code minHold}.
+	 * the rest of the {@code minHold}. Only an operator ends that.
 	 */
 	private void releaseAfterLoss(LossCause cause, CompletableFuture<?> quiet) {
-		long minHold = (cause == LossCause.EXPIRED) ? remainingNanos() : 0;
+		long minHold = (cause != LossCause.FORCED) ? remainingNanos() : 0;
 		long closed = Math.max(this.lockDelay.toNanos(), minHold);
 		if (closed <= 0) {
 			release(quiet);

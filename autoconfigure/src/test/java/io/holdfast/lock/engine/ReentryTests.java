@@ -12,10 +12,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
@@ -127,6 +129,20 @@ class ReentryTests {
 		this.time.advance(Duration.ofSeconds(seconds));
 		outer.close();
 		this.time.advance(Duration.ofMinutes(4));
+		assertThat(this.backend.owners).containsKey(LOCK);
+		this.time.advance(Duration.ofMinutes(1));
+		this.fixture.assertNothingLeft();
+	}
+
+	/** A session-bound store keeps the lock without renewals. */
+	@Test
+	void minHoldOfTheInnerHoldOutlastsTheLossOfTheOuter() {
+		LockHandle outer = this.fixture.engine.acquire(request().maxHold(Duration.ofSeconds(40)).build());
+		this.fixture.engine.acquire(request().minHold(Duration.ofMinutes(5)).build()).close();
+		this.time.advance(Duration.ofMinutes(2));
+		assertThat(this.fixture.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.MAX_HOLD);
+		outer.close();
+		this.time.advance(Duration.ofMinutes(2));
 		assertThat(this.backend.owners).containsKey(LOCK);
 		this.time.advance(Duration.ofMinutes(1));
 		this.fixture.assertNothingLeft();
