@@ -3,6 +3,8 @@ package io.holdfast.lock.support;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.RecordComponent;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.Arrays;
 import java.util.Calendar;
 import java.util.Collection;
@@ -11,6 +13,7 @@ import java.util.Deque;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -35,8 +38,9 @@ import org.springframework.util.ReflectionUtils;
  * <p>
  * A value is represented by its {@code toString()}, with some exceptions. The text of an
  * enum constant is its name. That of a {@link Date} or a {@link Calendar} is its instant,
- * and that of an {@code Optional} is the text of its content. Lists, arrays, sorted sets
- * and maps, and records consist of the texts of their parts. A value class of Kotlin is
+ * that of an {@link InetAddress} lacks the host name, which it may or may not know, and
+ * that of an {@code Optional} is the text of its content. Lists, arrays, sorted sets and
+ * maps, and records consist of the texts of their parts. A value class of Kotlin is
  * represented by its unboxed value.
  *
  * <p>
@@ -181,6 +185,9 @@ public final class KeyText {
 		if (value instanceof Calendar calendar) {
 			return calendar.toInstant().toString();
 		}
+		if (value instanceof InetAddress || value instanceof InetSocketAddress) {
+			return address(value);
+		}
 		if (value instanceof Optional<?> optional) {
 			return optional.isPresent() ? "Optional[" + text(optional.get()) + "]" : optional.toString();
 		}
@@ -194,6 +201,16 @@ public final class KeyText {
 		catch (UnsupportedOperationException ex) {
 			throw new NotAKeyException(noInstant(date.getClass()));
 		}
+	}
+
+	/** Equal addresses may differ in their host name and, with IPv6, in their scope. */
+	private static String address(Object value) {
+		if (value instanceof InetSocketAddress socket) {
+			String host = (socket.getAddress() != null) ? address(socket.getAddress())
+					: socket.getHostString().toLowerCase(Locale.ROOT);
+			return host + ":" + socket.getPort();
+		}
+		return ((InetAddress) value).getHostAddress().split("%", 2)[0];
 	}
 
 	private static String textOfParts(Object value) {

@@ -1,7 +1,11 @@
 package io.holdfast.lock.support;
 
 import java.math.BigDecimal;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.ArrayDeque;
@@ -108,6 +112,20 @@ class KeyTextTests {
 		finally {
 			TimeZone.setDefault(before);
 		}
+	}
+
+	/** An address has or lacks a host name, depending on how it was created or used. */
+	@Test
+	void equalAddressesHaveTheSameText() throws UnknownHostException {
+		InetAddress four = InetAddress.getByAddress(new byte[] { 10, 0, 0, 1 });
+		InetAddress named = InetAddress.getByAddress("client", four.getAddress());
+		assertThat(named).isEqualTo(four);
+		assertThat(KeyText.of(named)).isEqualTo(KeyText.of(four)).isEqualTo("10.0.0.1");
+		assertThat(KeyText.of(new Part(1, new InetSocketAddress(named, 80))))
+			.isEqualTo("Part[id=1, value=10.0.0.1:80]");
+		byte[] local = InetAddress.getByName("fe80::1").getAddress();
+		assertThat(KeyText.of(Inet6Address.getByAddress("client", local, 2))).isEqualTo("fe80:0:0:0:0:0:0:1");
+		assertThat(KeyText.of(InetSocketAddress.createUnresolved("Client", 80))).isEqualTo("client:80");
 	}
 
 	@Test
