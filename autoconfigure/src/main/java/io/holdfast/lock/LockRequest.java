@@ -31,8 +31,7 @@ import org.jspecify.annotations.Nullable;
  * releases it earlier; zero by default. The longest {@code minHold} of nested holds
  * applies. If the application stops earlier, the store keeps the lock for the remaining
  * time; ZooKeeper and advisory locks of PostgreSQL cannot do this. Without renewal, at
- * most the lease; if the outer hold is not renewed, or lost, the time may end with its
- * lease
+ * most the lease; if the outer hold is not renewed, or lost, it may end the time
  * @param fair whether claims are granted strictly in order of arrival, also those of
  * other instances, among callers that all request it; {@code false} by default
  * @param interruptOnLoss whether the acquiring thread is interrupted when the hold is
