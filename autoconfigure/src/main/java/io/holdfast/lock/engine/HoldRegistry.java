@@ -39,6 +39,9 @@ final class HoldRegistry {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
+	/** Requests to send when this JVM stops. */
+	private final Set<Runnable> atShutdown = ConcurrentHashMap.newKeySet();
+
 	/** Whether leases that start now are too late for the shutdown. */
 	private volatile boolean ended;
 
@@ -89,6 +92,23 @@ final class HoldRegistry {
 		}
 	}
 
+	/** Sends a request when the leases of this JVM have ended, unless it is cancelled. */
+	void runAtShutdown(Runnable request) {
+		this.atShutdown.add(request);
+		if (this.ended) {
+			runAtShutdown();
+		}
+	}
+
+	private void runAtShutdown() {
+		this.atShutdown.stream().filter(this::cancelAtShutdown).forEach(Runnable::run);
+	}
+
+	/** Cancels a request; returns {@code false} if it was sent. */
+	boolean cancelAtShutdown(Runnable request) {
+		return this.atShutdown.remove(request);
+	}
+
 	boolean isClosed() {
 		return this.closed.get();
 	}
@@ -112,6 +132,7 @@ final class HoldRegistry {
 		List<Runnable> listeners = new ArrayList<>();
 		held().forEach(
 				(lease) -> lease.endAtShutdown((task) -> listeners.add(() -> lease.listenerThreads().execute(task))));
+		runAtShutdown();
 		// a listener may block, and no other lock must wait for it
 		listeners.forEach(Runnable::run);
 		return true;

@@ -19,6 +19,8 @@ final class LeaseEnd {
 
 	private final ReleaseRetrier retrier;
 
+	private final HoldRegistry registry;
+
 	private final SchedulingClock time;
 
 	private final Duration lockDelay;
@@ -39,10 +41,11 @@ final class LeaseEnd {
 	/** Whether the release was requested or the store has reported the lease's end. */
 	private volatile boolean releaseRequested;
 
-	LeaseEnd(ReleaseRetrier retrier, SchedulingClock time, Duration lockDelay, ResolvedRequest request, Grant grant) {
-		this.retrier = retrier;
-		this.time = time;
-		this.lockDelay = lockDelay;
+	LeaseEnd(EngineContext context, ResolvedRequest request, Grant grant) {
+		this.retrier = context.retrier();
+		this.registry = context.registry();
+		this.time = context.time();
+		this.lockDelay = context.settings().lockDelay();
 		this.request = request;
 		this.grant = grant;
 	}
@@ -171,17 +174,37 @@ final class LeaseEnd {
 			release(quiet);
 			return;
 		}
-		Runnable cancel = this.time.after(closed, () -> release(quiet));
+		Runnable ends = endsClosed(cause, closed, quiet);
+		Runnable cancel = this.time.after(closed, ends);
 		if (minHold > 0) {
 			this.releaseKept = () -> {
 				cancel.run();
-				release(quiet);
+				ends.run();
 			};
 			// the holder may have been discarded at this moment
 			if (this.closedUntil == 0) {
 				keepClosedNoLonger();
 			}
 		}
+	}
+
+	/**
+	 * Returns what releases a lost lease that stays closed. If the engine closes before,
+	 * a session-bound store would free the lock, so it has to keep it. In other stores,
+	 * it ends with its lease.
+	 */
+	private Runnable endsClosed(LossCause cause, long closed, CompletableFuture<?> quiet) {
+		if (cause == LossCause.FORCED || !this.request.backend().capabilities().has(Capability.SESSION_BOUND)) {
+			return () -> release(quiet);
+		}
+		long until = this.time.nanos() + closed;
+		Runnable retention = () -> retain(quiet, Duration.ofNanos(until - this.time.nanos()));
+		this.registry.runAtShutdown(retention);
+		return () -> {
+			if (this.registry.cancelAtShutdown(retention)) {
+				release(quiet);
+			}
+		};
 	}
 
 	/**

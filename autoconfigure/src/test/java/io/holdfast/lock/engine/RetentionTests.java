@@ -18,6 +18,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -82,6 +83,43 @@ class RetentionTests {
 		delaying.acquired(request().minHold(minHold));
 		delaying.engine.close();
 		assertThat(delaying.backend.calls).endsWith("retain stock:42 for PT20S");
+	}
+
+	/** Closing its client would end the session, and with it the lock. */
+	@Test
+	void expiredLockIsRetainedForTheRestOfTheLockDelay() {
+		EngineFixture delaying = withoutShutdownWait(Duration.ofSeconds(20));
+		delaying.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
+		LockHandle handle = delaying.acquired(request().minHold(Duration.ofSeconds(5)));
+		delaying.time.pause(Duration.ofSeconds(31));
+		delaying.time.advance(Duration.ofSeconds(4));
+		assertThat(delaying.record.losses).extracting(LockLostEvent::cause).containsExactly(LossCause.EXPIRED);
+		delaying.engine.close();
+		assertThat(delaying.backend.calls).endsWith("retain stock:42 for PT16S");
+		handle.close();
+		assertThat(delaying.backend.owners).containsKey(LOCK);
+	}
+
+	@Test
+	void expiredLockIsRetainedForTheRestOfItsMinHold() {
+		this.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
+		this.fixture.acquired(request().minHold(MIN_HOLD)).close();
+		this.fixture.time.pause(Duration.ofSeconds(60));
+		this.fixture.time.advance(Duration.ofSeconds(60));
+		assertThat(this.fixture.engine.context().registry().held()).isEmpty();
+		close();
+		assertRetainedFor(Duration.ofMinutes(8));
+	}
+
+	@Test
+	void lockThatWasReleasedAfterItsDelayIsNotRetained() {
+		EngineFixture delaying = withoutShutdownWait(Duration.ofSeconds(20));
+		delaying.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);
+		delaying.acquired(request().renew(false)).close();
+		delaying.acquired(request().renew(false));
+		delaying.time.advance(Duration.ofMinutes(1));
+		delaying.engine.close();
+		assertThat(delaying.backend.calls).endsWith("release stock:42");
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
@@ -16,14 +17,21 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.LossCause;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -40,6 +48,7 @@ import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -103,6 +112,23 @@ class EtcdLockBackendTests extends OneEtcdServer {
 		assertThat(
 				inspection.getLeaseClient().timeToLive(lease, LeaseOption.DEFAULT).get(10, TimeUnit.SECONDS).getTTL())
 			.isNegative();
+	}
+
+	@Test
+	void lostLockStaysClosedForTheLockDelayAfterAStop() throws Exception {
+		LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "etcd"),
+				settings().lockDelay(Duration.ofSeconds(20)).shutdownTimeout(Duration.ZERO).build(),
+				TransactionBoundary.NONE, List.of());
+		CompletableFuture<LockLostEvent> lost = new CompletableFuture<>();
+		try (LockHandle handle = engine
+			.acquire(LockRequest.forLock(LOCK).renew(false).leaseTime(Duration.ofSeconds(2)).build())) {
+			handle.onLost(lost::complete);
+			assertThat(lost.get(10, TimeUnit.SECONDS).cause()).isEqualTo(LossCause.EXPIRED);
+			engine.close();
+			this.backend.close();
+			assertThat(keys("locks/")).hasSize(1);
+			deleteKey();
+		}
 	}
 
 	@Test
