@@ -73,16 +73,6 @@ public final class KeyText {
 
 	};
 
-	/** The method of a value class of Kotlin that returns its unboxed value. */
-	private static final ClassValue<Optional<Method>> UNBOXING = new ClassValue<>() {
-
-		@Override
-		protected Optional<Method> computeValue(Class<?> type) {
-			return Optional.ofNullable(ReflectionUtils.findMethod(type, "unbox-impl"));
-		}
-
-	};
-
 	/** Local dates and times of JDBC, which is an optional module. */
 	private static final Set<String> WITHOUT_INSTANT = Set.of("java.sql.Date", "java.sql.Time");
 
@@ -99,7 +89,7 @@ public final class KeyText {
 		if (value instanceof String text) {
 			return text;
 		}
-		Object content = unwrapped(unboxed(value));
+		Object content = unwrapped(KotlinValues.unboxed(value));
 		if (content == null) {
 			throw new NotAKeyException(shared((value != null) ? "an empty Optional" : "null"));
 		}
@@ -157,22 +147,8 @@ public final class KeyText {
 		return value;
 	}
 
-	/**
-	 * Unboxes a value class of Kotlin. The compiler decides where it is boxed, such as if
-	 * it is nullable or passed as {@code Any}. Elsewhere, only its unboxed value is
-	 * known.
-	 */
-	private static @Nullable Object unboxed(@Nullable Object value) {
-		Method unboxing = (value != null) ? UNBOXING.get(value.getClass()).orElse(null) : null;
-		if (unboxing == null) {
-			return value;
-		}
-		ReflectionUtils.makeAccessible(unboxing);
-		return unboxed(ReflectionUtils.invokeMethod(unboxing, value));
-	}
-
 	private static String text(@Nullable Object boxed) {
-		Object value = unboxed(boxed);
+		Object value = KotlinValues.unboxed(boxed);
 		if (value == null) {
 			return "null";
 		}
