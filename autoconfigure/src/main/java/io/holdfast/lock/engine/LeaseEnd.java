@@ -35,8 +35,8 @@ final class LeaseEnd {
 	/** Completes when the next caller may ask for the lock after an idle lease. */
 	private volatile @Nullable CompletableFuture<Void> idleEnded;
 
-	/** Releases a lost lease that stays closed, before its time; harmless if repeated. */
-	private volatile @Nullable Runnable releaseKept;
+	/** Present once the lease was lost before the end of its {@code minHold}. */
+	private volatile @Nullable ClosedAfterLoss closedAfterLoss;
 
 	/** Whether the release was requested or the store has reported the lease's end. */
 	private volatile boolean releaseRequested;
@@ -63,9 +63,9 @@ final class LeaseEnd {
 	 */
 	void keepClosedNoLonger() {
 		this.closedUntil = 0;
-		Runnable release = this.releaseKept;
-		if (release != null && !this.releaseRequested) {
-			release.run();
+		ClosedAfterLoss stillClosed = this.closedAfterLoss;
+		if (stillClosed != null && !this.releaseRequested) {
+			stillClosed.end();
 		}
 	}
 
@@ -174,37 +174,17 @@ final class LeaseEnd {
 			release(quiet);
 			return;
 		}
-		Runnable ends = endsClosed(cause, closed, quiet);
-		Runnable cancel = this.time.after(closed, ends);
+		boolean retained = cause != LossCause.FORCED
+				&& this.request.backend().capabilities().has(Capability.SESSION_BOUND);
+		ClosedAfterLoss stillClosed = new ClosedAfterLoss(this.registry, this.time, closed, () -> release(quiet),
+				retained ? (rest) -> retain(quiet, rest) : null);
 		if (minHold > 0) {
-			this.releaseKept = () -> {
-				cancel.run();
-				ends.run();
-			};
+			this.closedAfterLoss = stillClosed;
 			// the holder may have been discarded at this moment
 			if (this.closedUntil == 0) {
 				keepClosedNoLonger();
 			}
 		}
-	}
-
-	/**
-	 * Returns what releases a lost lease that stays closed. If the engine closes before,
-	 * a session-bound store would free the lock, so it has to keep it. In other stores,
-	 * it ends with its lease.
-	 */
-	private Runnable endsClosed(LossCause cause, long closed, CompletableFuture<?> quiet) {
-		if (cause == LossCause.FORCED || !this.request.backend().capabilities().has(Capability.SESSION_BOUND)) {
-			return () -> release(quiet);
-		}
-		long until = this.time.nanos() + closed;
-		Runnable retention = () -> retain(quiet, Duration.ofNanos(until - this.time.nanos()));
-		this.registry.runAtShutdown(retention);
-		return () -> {
-			if (this.registry.cancelAtShutdown(retention)) {
-				release(quiet);
-			}
-		};
 	}
 
 	/**
