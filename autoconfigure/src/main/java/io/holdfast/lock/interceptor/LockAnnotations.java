@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.BridgeMethodResolver;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -80,9 +81,11 @@ final class LockAnnotations {
 					.orElse(specific);
 	}
 
+	/** Not for Java: there, a method with an unboxed parameter is an overload. */
 	private static boolean overridesIn(Class<?> type, Method method, Method other) {
 		if (method.isBridge() || !method.getName().equals(other.getName())
-				|| method.getParameterCount() != other.getParameterCount() || !overrides(method, other)) {
+				|| method.getParameterCount() != other.getParameterCount() || !overrides(method, other)
+				|| !KotlinDetector.isKotlinType(method.getDeclaringClass())) {
 			return false;
 		}
 		Class<?>[] parameters = method.getParameterTypes();
@@ -152,8 +155,7 @@ final class LockAnnotations {
 		}
 		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(targetClass)) {
 			for (Method declared : type.getMethods()) {
-				if (declared.getName().equals(specific.getName())
-						&& AopUtils.getMostSpecificMethod(declared, targetClass).equals(specific)) {
+				if (declared.getName().equals(specific.getName()) && specific(declared, targetClass).equals(specific)) {
 					found.add(declared);
 				}
 			}

@@ -43,22 +43,25 @@ final class KotlinClass {
 	}
 
 	/**
-	 * Defines an interface with an annotated {@code call(long)}, for which Kotlin writes
-	 * no bridge.
+	 * Defines an interface with a {@code call(long)}, for which Kotlin writes no bridge.
 	 * @param name the end of its name, which no other class has
 	 * @param base the generic interface that it extends, with the type argument
 	 * {@code Long}
+	 * @param annotated whether that method has an annotation of its own
 	 */
 	@SuppressWarnings("unchecked")
-	static <T> Class<? extends T> narrowing(String name, Class<T> base) {
+	static <T> Class<? extends T> narrowing(String name, Class<T> base, boolean annotated) {
 		KotlinClass definition = new KotlinClass(name, Object.class);
 		String baseName = Type.getInternalName(base);
 		definition.writer.visit(Opcodes.V17, Opcodes.ACC_PUBLIC | Opcodes.ACC_INTERFACE | Opcodes.ACC_ABSTRACT,
 				definition.name, "Ljava/lang/Object;L" + baseName + "<Ljava/lang/Long;>;", "java/lang/Object",
 				new String[] { baseName });
+		definition.markAsKotlin();
 		MethodVisitor method = definition.writer.visitMethod(Opcodes.ACC_PUBLIC | Opcodes.ACC_ABSTRACT, "call",
 				"(J)Ljava/lang/String;", null, null);
-		annotate(method);
+		if (annotated) {
+			annotate(method);
+		}
 		method.visitEnd();
 		definition.writer.visitEnd();
 		return (Class<? extends T>) define(definition.writer.toByteArray());
@@ -71,6 +74,13 @@ final class KotlinClass {
 		catch (IllegalAccessException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/** Without metadata that show more than that Kotlin has compiled the class. */
+	private void markAsKotlin() {
+		AnnotationVisitor metadata = this.writer.visitAnnotation("Lkotlin/Metadata;", true);
+		metadata.visit("k", 3);
+		metadata.visitEnd();
 	}
 
 	private static void annotate(MethodVisitor method) {

@@ -1,6 +1,7 @@
 package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
+import java.util.function.Consumer;
 
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
@@ -58,19 +59,40 @@ class KotlinMethodTests {
 		});
 	}
 
-	/** The bean is a proxy of an interface, as a Spring Data repository is. */
 	@Test
 	void callThroughTheGenericInterfaceHasTheLockOfTheOverride() {
-		Class<?> type = KotlinClass.narrowing("Narrowing", Generic.class);
+		withProxyOf(KotlinClass.narrowing("Narrowing", Generic.class, true), (bean) -> {
+			assertThat(call(bean, "call")).isEqualTo("stock:7");
+			assertThat(callGeneric(bean)).isEqualTo("stock:7");
+		});
+	}
+
+	@Test
+	void overrideInAnInterfaceHasTheInheritedLock() {
+		withProxyOf(KotlinClass.narrowing("NarrowingInheriting", LockedGeneric.class, false), (bean) -> {
+			assertThat(callGeneric(bean)).isEqualTo("stock:7");
+			assertThat(call(bean, "call")).isEqualTo("stock:7");
+		});
+	}
+
+	/** In Java, a method with a primitive parameter overrides no generic one. */
+	@Test
+	void overloadOfAnInterfaceInJavaDoesNotReplaceTheLock() {
+		withProxyOf(Overloading.class, (bean) -> {
+			assertThat(((Overloading) bean).call(7L)).isEqualTo("other:7");
+			assertThat(callGeneric(bean)).isEqualTo("stock:7");
+		});
+	}
+
+	/** The bean is a proxy of an interface, as a Spring Data repository is. */
+	private static void withProxyOf(Class<?> type, Consumer<Object> test) {
 		ProxyFactory factory = new ProxyFactory();
 		factory.setInterfaces(type);
 		factory.setTarget(new Object());
 		factory.addAdvice((MethodInterceptor) (invocation) -> held());
 		LocalLocks.runner().withBean("bean", Object.class, factory::getProxy).run((context) -> {
-			Object bean = context.getBean("bean");
-			Method method = ReflectionUtils.findMethod(type, "call", long.class);
-			assertThat(ReflectionUtils.invokeMethod(method, bean, 7L)).isEqualTo("stock:7");
-			assertThat(callGeneric(bean)).isEqualTo("stock:7");
+			assertThat(context).hasNotFailed();
+			test.accept(context.getBean("bean"));
 		});
 	}
 
@@ -88,6 +110,22 @@ class KotlinMethodTests {
 	interface Generic<T> {
 
 		String call(T id);
+
+	}
+
+	/** A base whose overrides inherit its lock. */
+	interface LockedGeneric<T> extends Generic<T> {
+
+		@Override
+		@DistributedLock(name = "stock", key = "#p0")
+		String call(T id);
+
+	}
+
+	interface Overloading extends LockedGeneric<Long> {
+
+		@DistributedLock(name = "other", key = "#p0")
+		String call(long id);
 
 	}
 
