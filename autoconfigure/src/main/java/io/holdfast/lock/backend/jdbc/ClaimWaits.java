@@ -80,7 +80,7 @@ final class ClaimWaits implements AutoCloseable {
 	/**
 	 * Returns a signal for the demand of a claim's lease, or {@code null} if the lease is
 	 * not sticky, because its instance would not learn of a demand. Call this method
-	 * before the claim is sent.
+	 * before each attempt is sent, and {@link #dismissDemand} after a failed one.
 	 * @param notified whether the database delivers messages
 	 */
 	@Nullable CompletionStage<?> expectDemand(Claim claim, boolean notified) {
@@ -93,6 +93,14 @@ final class ClaimWaits implements AutoCloseable {
 		ReleaseNotifications present = this.notifications;
 		if (present != null) {
 			present.demand(owner.value());
+		}
+	}
+
+	/** Ends the expectation of one attempt, which was not granted. */
+	void dismissDemand(OwnerId owner) {
+		ReleaseNotifications present = this.notifications;
+		if (present != null) {
+			present.dismissDemand(owner);
 		}
 	}
 

@@ -27,60 +27,63 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 
 	/** Makes one attempt. */
 	AcquireResult send(Claim claim) throws SQLException {
-		AcquireResult result = (claim.mode() == LockMode.SHARED) ? acquireShared(claim) : acquireOrForget(claim);
+		AcquireResult result = (claim.mode() == LockMode.SHARED) ? acquireShared(claim) : acquire(claim);
 		if (result instanceof AcquireResult.Acquired || claim.remainingWait().isZero()) {
 			this.waits.forget(claim.owner());
 		}
 		return result;
 	}
 
-	/** A claim that fails may never be made again, and expects no demand. */
-	private AcquireResult acquireOrForget(Claim claim) throws SQLException {
-		try {
-			return acquire(claim);
-		}
-		catch (SQLException | RuntimeException ex) {
-			this.waits.forgetDemand(claim.owner());
-			throw ex;
-		}
+	private AcquireResult acquire(Claim claim) throws SQLException {
+		JdbcStatements sql = this.statements.get();
+		ClaimParameters parameters = parameters(claim, 0);
+		return this.connections.direct((connection) -> {
+			Response response = ask(connection, claim, parameters);
+			if (response.attempt().token() > 0) {
+				return granted(claim, response);
+			}
+			return claim.remainingWait().isZero()
+					? this.waits.contended(claim, null, false, response.attempt().wanted())
+					: announce(connection, sql, claim, parameters);
+		});
 	}
 
 	/**
 	 * Expects the demand for a sticky lease before the request is sent, because it may
 	 * overtake the answer. Without the connection that listens, the lease is not sticky.
+	 * A claim that fails may never be made again, and expects no demand, unless another
+	 * attempt of it does.
 	 */
-	private AcquireResult acquire(Claim claim) throws SQLException {
+	private Response ask(Connection connection, Claim claim, ClaimParameters parameters) throws SQLException {
 		JdbcStatements sql = this.statements.get();
-		ClaimParameters parameters = parameters(claim, 0);
-		return this.connections.direct((connection) -> {
-			// for each repetition: a rejection before it has forgotten the demand
-			CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
+		CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
+		boolean granted = false;
+		try {
 			JdbcStatements.Attempt attempt = sql.acquire(connection, claim, wanted != null, parameters);
-			if (attempt.token() > 0) {
-				return granted(claim, attempt, wanted);
+			granted = attempt.token() > 0;
+			return new Response(attempt, wanted);
+		}
+		finally {
+			if (wanted != null && !granted) {
+				this.waits.dismissDemand(claim.owner());
 			}
-			this.waits.forgetDemand(claim.owner());
-			return claim.remainingWait().isZero() ? this.waits.contended(claim, null, false, attempt.wanted())
-					: announce(connection, claim, parameters);
-		});
+		}
 	}
 
 	/**
 	 * Expects a notification only after a rejection. The announcement that follows finds
 	 * out whether the lock was released in the meantime.
 	 */
-	private AcquireResult announce(Connection connection, Claim claim, ClaimParameters parameters) throws SQLException {
-		JdbcStatements sql = this.statements.get();
+	private AcquireResult announce(Connection connection, JdbcStatements sql, Claim claim, ClaimParameters parameters)
+			throws SQLException {
 		CompletionStage<@Nullable ReleaseNotice> signal = this.waits.expect(claim, sql.notify != null);
 		JdbcStatements.Announced announced = sql.announce(connection, parameters);
 		if (announced.free()) {
-			CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
 			// it has waited by now, so others may wait behind it
-			JdbcStatements.Attempt attempt = sql.acquire(connection, claim, wanted != null, parameters(claim, 0));
-			if (attempt.token() > 0) {
-				return granted(claim, attempt, wanted);
+			Response response = ask(connection, claim, parameters(claim, 0));
+			if (response.attempt().token() > 0) {
+				return granted(claim, response);
 			}
-			this.waits.forgetDemand(claim.owner());
 		}
 		CompletionStage<?> news = (signal != null) ? signal.thenApply((notice) -> kept(claim, notice, announced))
 				: null;
@@ -96,11 +99,12 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 		return kept;
 	}
 
-	private AcquireResult granted(Claim claim, JdbcStatements.Attempt attempt, @Nullable CompletionStage<?> wanted) {
-		if (attempt.wanted()) {
+	private AcquireResult granted(Claim claim, Response response) {
+		CompletionStage<?> wanted = response.wanted();
+		if (response.attempt().wanted()) {
 			this.waits.demand(claim.owner());
 		}
-		Grant grant = new Grant(claim, attempt.token(), claim.leaseTime());
+		Grant grant = new Grant(claim, response.attempt().token(), claim.leaseTime());
 		return new AcquireResult.Acquired((wanted != null) ? grant.withDemand(wanted) : grant);
 	}
 
@@ -118,6 +122,16 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 	ClaimParameters parameters(Claim claim, long token) {
 		return new ClaimParameters(claim, this.options.id(claim.lock()), token, this.waits.waitedMicros(claim.owner()),
 				TimeUnit.MILLISECONDS.toMicros(this.options.responseTimeout().toMillis()));
+	}
+
+	/**
+	 * The response to an exclusive claim.
+	 *
+	 * @param attempt what the database has answered
+	 * @param wanted completes when the lease is demanded; {@code null} if it may not be
+	 * sticky
+	 */
+	private record Response(JdbcStatements.Attempt attempt, @Nullable CompletionStage<?> wanted) {
 	}
 
 }

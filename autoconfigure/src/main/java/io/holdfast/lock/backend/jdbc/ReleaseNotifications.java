@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -59,7 +60,7 @@ final class ReleaseNotifications implements AutoCloseable {
 	private final Map<OwnerId, Expected> expected = new ConcurrentHashMap<>();
 
 	/** Demands for the sticky leases of this instance, by the owner id. */
-	private final Map<String, CompletableFuture<Void>> demands = new ConcurrentHashMap<>();
+	private final Map<String, Demand> demands = new ConcurrentHashMap<>();
 
 	private final AtomicBoolean running = new AtomicBoolean();
 
@@ -90,28 +91,37 @@ final class ReleaseNotifications implements AutoCloseable {
 	}
 
 	/**
-	 * Returns a signal for the demand of a lease. It also completes when the connection
-	 * is lost. In this order: the thread that loses the connection either sees the new
-	 * signal or is seen here.
+	 * Returns a signal for the demand of a lease, which all attempts of a claim share. It
+	 * also completes when the connection is lost. In this order: the thread that loses
+	 * the connection either sees the new signal or is seen here.
 	 * @return the signal, or {@code null} if this instance does not listen yet
 	 */
 	@Nullable CompletionStage<?> expectDemand(OwnerId owner) {
-		CompletableFuture<Void> wanted = this.demands.computeIfAbsent(owner.value(),
-				(key) -> new CompletableFuture<>());
+		Demand wanted = Objects.requireNonNull(this.demands.merge(owner.value(),
+				new Demand(new CompletableFuture<>(), 1), (present, added) -> present.expectedBy(1)));
 		listen();
 		if (this.listening) {
-			return wanted.minimalCompletionStage();
+			return wanted.signal().minimalCompletionStage();
 		}
-		forgetDemand(owner);
+		dismissDemand(owner);
 		return null;
 	}
 
 	/** Signals that another claim waits for a sticky lease. */
 	void demand(String owner) {
-		CompletableFuture<Void> wanted = this.demands.get(owner);
+		Demand wanted = this.demands.get(owner);
 		if (wanted != null) {
-			wanted.complete(null);
+			wanted.signal().complete(null);
 		}
+	}
+
+	/**
+	 * Ends the expectation of an attempt that was not granted. Its response may be late,
+	 * when another attempt has got the lease.
+	 */
+	void dismissDemand(OwnerId owner) {
+		this.demands.computeIfPresent(owner.value(),
+				(key, present) -> (present.attempts() == 1) ? null : present.expectedBy(-1));
 	}
 
 	void forgetDemand(OwnerId owner) {
@@ -175,7 +185,7 @@ final class ReleaseNotifications implements AutoCloseable {
 			// claims rejected a moment ago may rely on this connection: let them retry
 			this.expected.values().forEach((waiter) -> waiter.signal().complete(null));
 			// no lease may stay whose demand would not arrive
-			this.demands.values().forEach((wanted) -> wanted.complete(null));
+			this.demands.values().forEach((wanted) -> wanted.signal().complete(null));
 		}
 	}
 
@@ -249,6 +259,20 @@ final class ReleaseNotifications implements AutoCloseable {
 	 * connection is lost
 	 */
 	private record Expected(String lockId, long until, CompletableFuture<@Nullable ReleaseNotice> signal) {
+	}
+
+	/**
+	 * The demand for a lease.
+	 *
+	 * @param signal completed when the lease is demanded
+	 * @param attempts how many attempts of its claim are under way or were granted
+	 */
+	private record Demand(CompletableFuture<Void> signal, int attempts) {
+
+		Demand expectedBy(int more) {
+			return new Demand(this.signal, this.attempts + more);
+		}
+
 	}
 
 }

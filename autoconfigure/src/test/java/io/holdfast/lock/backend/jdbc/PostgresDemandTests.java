@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 
 import javax.sql.DataSource;
 
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
@@ -111,6 +113,37 @@ class PostgresDemandTests extends PostgresStickyFixture {
 			assertThat(demanded(this.second, nonWaiting())).isTrue();
 			awaitSignal(idle.wanted());
 			released(backend, idle);
+		}
+	}
+
+	/** The connection of the first attempt breaks after the second one was granted. */
+	@Test
+	void lateFailureOfAnEarlierAttemptLeavesTheDemandOfTheLease() throws Exception {
+		AtomicBoolean breaks = new AtomicBoolean();
+		CompletableFuture<Void> sent = new CompletableFuture<>();
+		CompletableFuture<Void> broken = new CompletableFuture<>();
+		DataSource breaking = HookedConnections.before(this.pool, "prepareStatement", "holdfast_lock", () -> {
+			if (breaks.getAndSet(false)) {
+				sent.complete(null);
+				broken.join();
+				throw new SQLException("connection reset", "08006");
+			}
+			return null;
+		});
+		try (JdbcLockBackend backend = backend(breaking)) {
+			listens(backend);
+			Claim claim = claim(this.lock, LockMode.EXCLUSIVE, LONG, true);
+			breaks.set(true);
+			CompletableFuture<AcquireResult> earlier = CompletableFuture.supplyAsync(() -> backend.tryAcquire(claim))
+				.thenCompose(Function.identity());
+			sent.join();
+			Grant idle = granted(backend, claim);
+			broken.complete(null);
+			assertThat(earlier.join()).isInstanceOf(AcquireResult.Indeterminate.class);
+			assertThat(demanded(this.second, nonWaiting())).isTrue();
+			awaitSignal(idle.wanted());
+			released(backend, idle);
+			assertThat(backend.waiting()).isZero();
 		}
 	}
 
