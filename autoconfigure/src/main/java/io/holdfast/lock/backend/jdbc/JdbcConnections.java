@@ -118,7 +118,7 @@ final class JdbcConnections {
 			borrowed.limitResponseTime(this.timeoutSeconds * 1_000 + GRACE_MILLIS);
 			return borrowed;
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException | RuntimeException | Error ex) {
 			try (borrowed) {
 				throw ex;
 			}
@@ -135,7 +135,7 @@ final class JdbcConnections {
 			borrowed.autoCommit(true);
 			return borrowed;
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException | RuntimeException | Error ex) {
 			try (borrowed) {
 				throw ex;
 			}

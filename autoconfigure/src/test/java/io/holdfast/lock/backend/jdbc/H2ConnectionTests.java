@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -101,6 +102,17 @@ class H2ConnectionTests {
 		}));
 		assertThat(JdbcClient.create(this.pool).sql("SELECT COUNT(*) FROM holdfast_lock_reader").query().singleValue())
 			.isEqualTo(0L);
+	}
+
+	/** The stack of the caller may end anywhere. */
+	@ParameterizedTest
+	@ValueSource(strings = { "getNetworkTimeout", "getAutoCommit" })
+	void errorBeforeTheFirstStatementReturnsTheConnection(String method) {
+		JdbcConnections connections = new JdbcConnections(HookedConnections.before(this.pool, method, "null", () -> {
+			throw new StackOverflowError();
+		}), 1);
+		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(connections::keep);
+		assertThat(this.pool.getHikariPoolMXBean().getActiveConnections()).isZero();
 	}
 
 	/** A routing data source may lead such a transaction to a replica. */
