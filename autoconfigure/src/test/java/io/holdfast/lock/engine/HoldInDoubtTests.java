@@ -7,6 +7,7 @@ import java.util.concurrent.CountDownLatch;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import reactor.core.scheduler.Schedulers;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
@@ -103,6 +104,18 @@ class HoldInDoubtTests {
 		this.fixture.backend.responseThread = Thread.currentThread();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(handle::assertHeld)
 			.withMessageContaining("this thread delivers its responses and must not wait");
+		assertThat(handle.isHeld()).isTrue();
+	}
+
+	@Test
+	void eventLoopDoesNotWait() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.fixture.backend.confirmation = this.word;
+		CompletableFuture<Void> check = CompletableFuture.runAsync(handle::assertHeld, Schedulers.parallel()::schedule);
+		assertThat(check).failsWithin(BOUND)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBackendException.class)
+			.withMessageContaining("must not block");
 		assertThat(handle.isHeld()).isTrue();
 	}
 
