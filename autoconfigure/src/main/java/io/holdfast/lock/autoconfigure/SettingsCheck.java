@@ -46,6 +46,10 @@ final class SettingsCheck {
 	/** The prefix of environment variables with a dash as an underscore. */
 	private static final String VARIABLES = "DISTRIBUTED_LOCK_";
 
+	/** Prefixes of two elements that are written instead. */
+	private static final List<ConfigurationPropertyName> WRONG_PREFIXES = List
+		.of(ConfigurationPropertyName.of("distributed.lock"), ConfigurationPropertyName.of("spring.distributed-lock"));
+
 	/** The settings that are durations, without the prefix. */
 	static final List<String> DURATIONS = List.of("handoff.max-time", "health.timeout", "lease-time", "lock-delay",
 			"redis.connection-timeout", "redis.wait-replicas-timeout", "redlock.connection-timeout",
@@ -87,6 +91,9 @@ final class SettingsCheck {
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
 			if (source instanceof IterableConfigurationPropertySource names) {
 				names.stream().filter(SettingsCheck::isUnread).map(Object::toString).forEach(unread::add);
+				if (!(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource)) {
+					names.stream().filter(SettingsCheck::hasWrongPrefix).map(Object::toString).forEach(unread::add);
+				}
 			}
 		}
 		unread.forEach(SettingsCheck::warn);
@@ -154,6 +161,19 @@ final class SettingsCheck {
 	}
 
 	/**
+	 * Whether a name is that of a setting under a wrong prefix of two elements. Another
+	 * name under that prefix may belong to the application. In the environment, a
+	 * variable that Spring Boot reads as a setting has such a name, too.
+	 */
+	private static boolean hasWrongPrefix(ConfigurationPropertyName name) {
+		return name.getNumberOfElements() > 2 && WRONG_PREFIXES.contains(name.chop(2))
+				&& known().map(ConfigurationPropertyName::of).anyMatch((known) -> {
+					ConfigurationPropertyName own = name.subName(2);
+					return known.equals(own) || known.isAncestorOf(own);
+				});
+	}
+
+	/**
 	 * Whether the first element of a name almost equals the prefix, such as
 	 * {@code distributed-locks}.
 	 */
@@ -162,7 +182,8 @@ final class SettingsCheck {
 	}
 
 	private static void warn(String name) {
-		String own = name.substring(name.indexOf('.') + 1);
+		int prefix = hasWrongPrefix(ConfigurationPropertyName.adapt(name, '.')) ? name.indexOf('.') : -1;
+		String own = name.substring(name.indexOf('.', prefix + 1) + 1);
 		String nearest = NearestName.of(own, known().toList());
 		String meant = FOREIGN.getOrDefault(own, (nearest != null) ? PREFIX + "." + nearest : null);
 		logger.warn("The property '%s' is unknown and has no effect. %s".formatted(name, remedy(name, meant)));

@@ -88,6 +88,8 @@ class SettingsCheckTests {
 			"distributed-lock.etcd.endpoint,distributed-lock.etcd.endpoints",
 			"holdfast.wait-time,distributed-lock.wait-time", "distributed-locks.wait-time,distributed-lock.wait-time",
 			"distributed-lok.backend,distributed-lock.backend",
+			"spring.distributed-lock.backend,distributed-lock.backend",
+			"distributed.lock.wait-time,distributed-lock.wait-time",
 			"distributed-lock.zookeeper.session-timeout,spring.cloud.zookeeper.session-timeout" })
 	void unknownNameIsReportedWithTheNearest(String name, String nearest, CapturedOutput output) {
 		this.runner
@@ -132,6 +134,13 @@ class SettingsCheckTests {
 		this.runner.withPropertyValues("distributed-lock.quite-unlike=1")
 			.run((context) -> assertThat(output).contains(
 					"The property 'distributed-lock.quite-unlike' is unknown and has no effect. Remove it, or see the list"));
+	}
+
+	/** Another library, or the application, may read such a name. */
+	@Test
+	void otherNamesUnderASimilarPrefixAreNotReported(CapturedOutput output) {
+		this.runner.withPropertyValues("distributed.lock.owner-column=owner", "distributed.lock=yes")
+			.run((context) -> assertThat(output).doesNotContain("has no effect"));
 	}
 
 	@Test
