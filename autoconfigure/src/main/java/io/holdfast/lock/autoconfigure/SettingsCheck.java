@@ -155,9 +155,13 @@ final class SettingsCheck {
 				|| (!name.isEmpty() && isMisspelled(name.getElement(0, Form.UNIFORM)))) {
 			return true;
 		}
-		return ConfigurationPropertyName.of(PREFIX).isAncestorOf(name) && known().map((known) -> PREFIX + "." + known)
-			.map(ConfigurationPropertyName::of)
-			.noneMatch((known) -> known.equals(name) || known.isAncestorOf(name));
+		return ConfigurationPropertyName.of(PREFIX).isAncestorOf(name) && !isKnown(name.subName(1));
+	}
+
+	/** Whether a name without its prefix is that of a setting, or below one. */
+	private static boolean isKnown(ConfigurationPropertyName own) {
+		return known().map(ConfigurationPropertyName::of)
+			.anyMatch((known) -> known.equals(own) || known.isAncestorOf(own));
 	}
 
 	/**
@@ -166,11 +170,7 @@ final class SettingsCheck {
 	 * variable that Spring Boot reads as a setting has such a name, too.
 	 */
 	private static boolean hasWrongPrefix(ConfigurationPropertyName name) {
-		return name.getNumberOfElements() > 2 && WRONG_PREFIXES.contains(name.chop(2))
-				&& known().map(ConfigurationPropertyName::of).anyMatch((known) -> {
-					ConfigurationPropertyName own = name.subName(2);
-					return known.equals(own) || known.isAncestorOf(own);
-				});
+		return name.getNumberOfElements() > 2 && WRONG_PREFIXES.contains(name.chop(2)) && isKnown(name.subName(2));
 	}
 
 	/**

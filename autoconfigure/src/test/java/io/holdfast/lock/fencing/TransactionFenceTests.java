@@ -179,14 +179,18 @@ class TransactionFenceTests {
 		});
 	}
 
+	/** Returns a manager of fenced transactions whose statements are recorded. */
+	private DataSourceTransactionManager recording(List<String> statements) {
+		DataSource observed = new ObservedStatements(this.dataSource, statements::add);
+		return TestFence.manager(observed,
+				new TransactionFence(new JdbcFencingGuard(observed, "fence", (hold) -> hold.lock().toString()),
+						observed, Object::toString, (method, type) -> null, (hold) -> true, this.refusals::add));
+	}
+
 	@Test
 	void rowsOfSeveralHoldsAreCheckedTogether() {
 		List<String> statements = new ArrayList<>();
-		DataSource observed = new ObservedStatements(this.dataSource, statements::add);
-		TransactionFence own = new TransactionFence(
-				new JdbcFencingGuard(observed, "fence", (hold) -> hold.lock().toString()), observed, Object::toString,
-				(method, type) -> null, (hold) -> true, this.refusals::add);
-		DataSourceTransactionManager manager = TestFence.manager(observed, own);
+		DataSourceTransactionManager manager = recording(statements);
 		TransactionTemplate inner = new TransactionTemplate(manager);
 		inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		List<TestHold> holds = List.of(TestHold.of("42", 10, "a"), TestHold.of("43", 10, "a"),
@@ -308,11 +312,7 @@ class TransactionFenceTests {
 	@Test
 	void endOfASavepointDoesNotPassAgain() {
 		List<String> statements = new ArrayList<>();
-		DataSource observed = new ObservedStatements(this.dataSource, statements::add);
-		TransactionFence own = new TransactionFence(
-				new JdbcFencingGuard(observed, "fence", (hold) -> hold.lock().toString()), observed, Object::toString,
-				(method, type) -> null, (hold) -> true, this.refusals::add);
-		DataSourceTransactionManager manager = TestFence.manager(observed, own);
+		DataSourceTransactionManager manager = recording(statements);
 		TransactionTemplate nested = new TransactionTemplate(manager);
 		nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
 		new TransactionTemplate(manager).executeWithoutResult((outer) -> {

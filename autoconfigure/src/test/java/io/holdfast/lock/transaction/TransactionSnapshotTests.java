@@ -102,18 +102,20 @@ class TransactionSnapshotTests {
 		});
 	}
 
+	/** Begins a snapshot beside the current transaction. */
+	private static void assertSnapshotIsRefused(DataSource other, LockOperations locks) {
+		new JdbcTemplate(other).queryForObject("SELECT 1", Integer.class);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> locked(locks))
+			.withMessageContaining("REPEATABLE READ");
+	}
+
 	/** The level of the current transaction is not that of the other connection. */
 	@Test
 	void snapshotOfAConnectionBesideTheTransactionIsRefused() {
 		DataSource other = database("?autocommit=false");
 		runner.run((context) -> transaction(context.getBean("one", PlatformTransactionManager.class),
 				TransactionDefinition.ISOLATION_READ_COMMITTED)
-			.executeWithoutResult((status) -> {
-				new JdbcTemplate(other).queryForObject("SELECT 1", Integer.class);
-				assertThatExceptionOfType(LockConfigurationException.class)
-					.isThrownBy(() -> locked(context.getBean(LockOperations.class)))
-					.withMessageContaining("REPEATABLE READ");
-			}));
+			.executeWithoutResult((status) -> assertSnapshotIsRefused(other, context.getBean(LockOperations.class))));
 	}
 
 	/** Such as one of messages. */
@@ -123,12 +125,8 @@ class TransactionSnapshotTests {
 		runner.withBean("messages", PlatformTransactionManager.class, WithoutConnection::new)
 			.run((context) -> transaction(context.getBean("messages", PlatformTransactionManager.class),
 					TransactionDefinition.ISOLATION_READ_COMMITTED)
-				.executeWithoutResult((status) -> {
-					new JdbcTemplate(other).queryForObject("SELECT 1", Integer.class);
-					assertThatExceptionOfType(LockConfigurationException.class)
-						.isThrownBy(() -> locked(context.getBean(LockOperations.class)))
-						.withMessageContaining("REPEATABLE READ");
-				}));
+				.executeWithoutResult(
+						(status) -> assertSnapshotIsRefused(other, context.getBean(LockOperations.class))));
 	}
 
 	/** With auto-commit, each statement reads what was committed before it. */
