@@ -28,6 +28,9 @@ public final class Checks {
 
 	private static final long TOLERANCE = Duration.ofMillis(50).toNanos();
 
+	/** How long after a fault the engine repeats or withdraws what it has interrupted. */
+	private static final long LONGEST_RETRY = Duration.ofMillis(1_250).toNanos();
+
 	private static final Duration LATEST_ANSWER = Duration.ofSeconds(2);
 
 	private final Simulation simulation;
@@ -291,7 +294,7 @@ public final class Checks {
 		}
 		record(call, null, () -> (failure == null) ? "ends the call of %s".formatted(call)
 				: "fails in %s: %s".formatted(call, brief(failure)));
-		if (!expected && calmSince(call.process, call.startedAt)) {
+		if (!expected && calmSince(call.process, call.startedAt - LONGEST_RETRY)) {
 			fail(call.process, "health", call.operation.subject(),
 					"%s failed although nothing was wrong: %s".formatted(call, brief(failure)), failure);
 		}
