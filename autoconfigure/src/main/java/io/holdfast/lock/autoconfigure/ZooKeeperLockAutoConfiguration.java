@@ -63,14 +63,16 @@ public final class ZooKeeperLockAutoConfiguration {
 
 	/**
 	 * A lost lock stays closed for the delay at the end of its session, so a holder can
-	 * only use the time before.
+	 * only use the time before. At least half of a session is proven to be left when a
+	 * lock is granted.
 	 */
 	private static void requireTimeForHolders(CuratorFramework client, Duration lockDelay) {
 		Duration session = Duration.ofMillis(client.getZookeeperClient().getLastNegotiatedSessionTimeoutMs());
-		if (session.compareTo(lockDelay) <= 0) {
+		if (session.dividedBy(2).compareTo(lockDelay) <= 0) {
 			throw new LockConfigurationException(
-					"ZooKeeper grants sessions of %s, but 'distributed-lock.lock-delay' is %s, so no time is left for a holder. Set a shorter delay, or a longer session timeout ('spring.cloud.zookeeper.session-timeout', which the server limits)."
-						.formatted(DurationText.of(session), DurationText.of(lockDelay)));
+					"ZooKeeper grants sessions of %s, and 'distributed-lock.lock-delay' is %s. A lock relies on little more than half of a session, so no time may be left for a holder. Set a delay of less than %s, or a longer session timeout ('spring.cloud.zookeeper.session-timeout', which the server limits)."
+						.formatted(DurationText.of(session), DurationText.of(lockDelay),
+								DurationText.of(session.dividedBy(2))));
 		}
 	}
 

@@ -8,6 +8,8 @@ import org.apache.curator.retry.RetryOneTime;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -146,13 +148,15 @@ class ZooKeeperLockAutoConfigurationTests {
 		}
 	}
 
-	@Test
-	void lockDelayThatLeavesNoTimeForHoldersStopsTheStart() {
-		connected().withPropertyValues("distributed-lock.lock-delay=60s")
+	@ParameterizedTest
+	@ValueSource(strings = { "5s", "60s" })
+	void lockDelayThatLeavesNoTimeForHoldersStopsTheStart(String delay) {
+		connected().withPropertyValues("distributed-lock.lock-delay=" + delay)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.hasMessageContaining("ZooKeeper grants sessions of 10s")
-				.hasMessageContaining("'distributed-lock.lock-delay' is 60s"));
+				.hasMessageContaining("'distributed-lock.lock-delay' is " + delay)
+				.hasMessageContaining("less than 5s"));
 	}
 
 	@Test

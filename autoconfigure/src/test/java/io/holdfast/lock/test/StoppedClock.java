@@ -1,15 +1,27 @@
 package io.holdfast.lock.test;
 
+import java.time.Duration;
+
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
- * A clock that never advances, so that no timer runs.
+ * A clock that only the test advances. No timer runs.
  */
 public final class StoppedClock implements SchedulingClock {
 
+	private volatile long now;
+
+	/**
+	 * Advances the clock.
+	 * @param time by how much
+	 */
+	public void advance(Duration time) {
+		this.now += time.toNanos();
+	}
+
 	@Override
 	public long nanos() {
-		return 0;
+		return this.now;
 	}
 
 	@Override

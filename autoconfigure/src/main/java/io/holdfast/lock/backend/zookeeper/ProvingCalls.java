@@ -57,6 +57,14 @@ final class ProvingCalls implements ZooKeeperCalls {
 		return this.guarantee.remaining(session, from, this.calls.sessionTimeout());
 	}
 
+	/**
+	 * Whether a grant is useful without a further request: heartbeats alone prove
+	 * nothing, so the proof grows old while a claim waits.
+	 */
+	boolean isSessionFresh() {
+		return this.guarantee.isFresh(this.calls.sessionTimeout());
+	}
+
 	private void heartbeat() {
 		synchronized (this) {
 			if (this.closed) {

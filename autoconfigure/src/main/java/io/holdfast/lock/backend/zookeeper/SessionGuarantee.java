@@ -176,14 +176,18 @@ final class SessionGuarantee {
 		return (remaining.compareTo(timeout.dividedBy(LEAST_SHARE)) < 0) ? null : remaining;
 	}
 
+	/** Whether the session is proven to last for half of its timeout. */
+	synchronized boolean isFresh(Duration timeout) {
+		Duration remaining = remaining(this.clock.nanos(), timeout);
+		return remaining != null && remaining.compareTo(timeout.dividedBy(2)) >= 0;
+	}
+
 	/**
 	 * Returns the delay before the next heartbeat, which is shorter while little is
 	 * proven.
 	 */
 	synchronized Duration pause(Duration timeout) {
-		Duration remaining = remaining(this.clock.nanos(), timeout);
-		boolean fresh = remaining != null && remaining.compareTo(timeout.dividedBy(2)) >= 0;
-		Duration pause = timeout.dividedBy(fresh ? HEARTBEATS_PER_TIMEOUT : SETTLING_SHARE);
+		Duration pause = timeout.dividedBy(isFresh(timeout) ? HEARTBEATS_PER_TIMEOUT : SETTLING_SHARE);
 		return (pause.compareTo(SHORTEST_PAUSE) < 0) ? SHORTEST_PAUSE : pause;
 	}
 

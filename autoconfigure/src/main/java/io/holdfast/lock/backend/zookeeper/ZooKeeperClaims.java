@@ -59,7 +59,8 @@ final class ZooKeeperClaims {
 			return unknown("The claim was abandoned");
 		}
 		long sentAt = this.clock.nanos();
-		if (queueNode.takeUnblocked(this.calls.session()) && queueNode.confirmedSince(this.suspension.count())) {
+		if (queueNode.takeUnblocked(this.calls.session()) && queueNode.confirmedSince(this.suspension.count())
+				&& this.calls.isSessionFresh()) {
 			// the leader is asked meanwhile whether someone has deleted the node
 			return granted(queueNode, claim, sentAt);
 		}

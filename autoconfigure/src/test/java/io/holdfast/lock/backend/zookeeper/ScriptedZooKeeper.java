@@ -33,16 +33,22 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 
 	private long session;
 
+	private final StoppedClock clock = new StoppedClock();
+
 	ScriptedZooKeeper(ModelTree server, long session) {
 		this.server = server;
 		this.session = session;
 	}
 
-	/** Creates a backend on this client, whose clock stands still. */
+	/** Creates a backend on this client and {@link #clock()}. */
 	ZooKeeperLockBackend backend() {
 		return new ZooKeeperLockBackend(this, new ZooKeeperLockOptions("/holdfast", "shop", WhenSuspended.WAIT),
-				new StoppedClock(), Duration.ZERO, () -> {
+				this.clock, Duration.ZERO, () -> {
 				});
+	}
+
+	StoppedClock clock() {
+		return this.clock;
 	}
 
 	/** Holds each later request of a kind, for the test to carry out and to answer. */

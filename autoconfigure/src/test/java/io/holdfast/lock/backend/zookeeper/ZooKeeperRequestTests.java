@@ -210,6 +210,23 @@ class ZooKeeperRequestTests {
 		assertThat(attempt).isCompletedWithValueMatching((result) -> result instanceof AcquireResult.Acquired);
 	}
 
+	/** The grant would be short, or not even cover the lock delay. */
+	@Test
+	void waiterAsksTheLeaderFirstAfterMostOfTheSessionTimeout() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiting = claim(LOCK);
+		refused(this.store, waiting);
+		this.calls.clock().advance(ScriptedZooKeeper.SESSION_TIMEOUT.dividedBy(2).plusSeconds(1));
+		this.calls.hold("check");
+		released(this.other, holder);
+		Request<?> confirmation = this.calls.next();
+		CompletableFuture<AcquireResult> attempt = this.store.tryAcquire(waiting).toCompletableFuture();
+		confirmation.carryOut().answer();
+		assertThat(attempt).isNotDone();
+		this.calls.next().carryOut().answer();
+		assertThat(attempt).isCompletedWithValueMatching((result) -> result instanceof AcquireResult.Acquired);
+	}
+
 	/** An operator deletes the nodes of a wait queue. */
 	@Test
 	void grantWhoseNodeWasDeletedIsFoundRightAfterwards() throws Exception {
