@@ -7,16 +7,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 
 import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-
-import io.holdfast.lock.support.Stages;
 
 /**
  * Subscribes to a channel on each new connection until the server accepts it. Lettuce
  * does so only once, and the user may get the permission for the channel later, or the
- * server is busy with a script. Thread-safe.
+ * server is busy with a script, or too slow to answer in time. Thread-safe.
  */
 final class LettuceResubscription implements RedisConnectionStateListener {
 
@@ -56,8 +53,8 @@ final class LettuceResubscription implements RedisConnectionStateListener {
 			return;
 		}
 		this.connection.async().subscribe(this.channel).whenComplete((nothing, failure) -> {
-			// with any other failure, the next connection begins another attempt
-			if (failure != null && Stages.cause(failure) instanceof RedisCommandExecutionException) {
+			// also after a timeout: the server may still reject what it has not answered
+			if (failure != null) {
 				this.connection.getResources()
 					.timer()
 					.newTimeout((timeout) -> subscribe(), PAUSE.toMillis(), TimeUnit.MILLISECONDS);

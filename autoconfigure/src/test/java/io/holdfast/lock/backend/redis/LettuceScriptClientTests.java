@@ -102,6 +102,32 @@ class LettuceScriptClientTests {
 		Awaitility.await("a subscription").until(() -> this.server.ask("pubsub", "channels").contains("news"));
 	}
 
+	/** The server is slow, and the client no longer waits for the rejection. */
+	@Test
+	void subscriptionThatIsRejectedLateIsRepeated() throws Exception {
+		get(this.client.subscribe("news", (message) -> {
+		}));
+		CountDownLatch held = new CountDownLatch(1);
+		CompletableFuture<Void> slow = new CompletableFuture<>();
+		this.wire.holdNext("news", () -> {
+			held.countDown();
+			slow.join();
+		});
+		this.wire.cut();
+		assertThat(held.await(10, TimeUnit.SECONDS)).isTrue();
+		this.server.ask("acl", "setuser", "default", "resetchannels");
+		// what is sent on this connection later times out later
+		for (int i = 0; i < 2; i++) {
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> get(this.client.subscribe("other", (message) -> {
+				})));
+		}
+		slow.complete(null);
+		Awaitility.await("a rejected subscription").until(() -> this.server.ask("acl", "log").contains("news"));
+		this.server.ask("acl", "setuser", "default", "&*");
+		Awaitility.await("a subscription").until(() -> this.server.ask("pubsub", "channels").contains("news"));
+	}
+
 	@Test
 	void failureNamesItsCauseWhileTheServerIsAway() throws Exception {
 		get(this.client.eval(COUNT, KEYS));
