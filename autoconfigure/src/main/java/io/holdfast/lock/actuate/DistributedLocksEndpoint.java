@@ -156,6 +156,9 @@ public final class DistributedLocksEndpoint {
 		}
 		catch (Throwable ex) {
 			// Kotlin throws checked exceptions undeclared; the outcome remains the same
+			if (ex instanceof InterruptedException) {
+				Thread.currentThread().interrupt();
+			}
 			logger.error("A listener for the audit of the forced release of lock '%s' failed".formatted(lock), ex);
 		}
 	}

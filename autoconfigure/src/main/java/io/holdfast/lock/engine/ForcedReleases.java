@@ -213,6 +213,9 @@ final class ForcedReleases {
 		catch (Throwable ex) {
 			// Kotlin throws checked exceptions undeclared; the lock is released in any
 			// case
+			if (ex instanceof InterruptedException) {
+				Thread.currentThread().interrupt();
+			}
 			logger.error("A listener for the forced release of lock '%s' failed".formatted(event.lock()), ex);
 		}
 	}

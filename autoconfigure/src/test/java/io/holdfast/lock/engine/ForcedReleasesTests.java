@@ -162,6 +162,22 @@ class ForcedReleasesTests {
 		assertThat(this.fixture.backend.holds(LOCK)).isFalse();
 	}
 
+	/** Kotlin throws checked exceptions undeclared. */
+	@Test
+	void interruptOfAListenerIsLeftToItsThread() {
+		this.fixture.backend.heldByAnother(LOCK);
+		EngineInspector interrupted = new EngineInspector(this.fixture.engine,
+				new LockBackends(List.of(this.fixture.backend), "fake"),
+				(event) -> ForcedReleasesTests.<RuntimeException>throwUndeclared(new InterruptedException()));
+		assertThat(interrupted.forceRelease(LOCK)).hasSize(1);
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <E extends Throwable> void throwUndeclared(Throwable failure) throws E {
+		throw (E) failure;
+	}
+
 	@Test
 	void lossDuringMinHoldIsNoLossOfAHolder() {
 		this.fixture.acquired(request().minHold(Duration.ofMinutes(5))).close();
