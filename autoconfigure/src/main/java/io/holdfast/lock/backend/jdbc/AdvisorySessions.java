@@ -111,7 +111,7 @@ final class AdvisorySessions implements AutoCloseable {
 			return new AdvisoryConnection(borrowed, (claim.mode() == LockMode.SHARED) ? this.shared : this.exclusive,
 					this.options.key(claim.lock()), claim, (int) keptFor().toMillis());
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException | RuntimeException | Error ex) {
 			try (borrowed) {
 				throw ex;
 			}

@@ -17,6 +17,8 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -98,6 +100,18 @@ class AdvisoryConnectionTests {
 						.query()
 						.singleRow());
 		}
+	}
+
+	/** The stack of the caller may end anywhere. */
+	@ParameterizedTest
+	@ValueSource(strings = { "getMetaData", "isWrapperFor" })
+	void errorBeforeTheFirstStatementReturnsTheConnection(String method) throws Exception {
+		HikariDataSource pool = postgres.pool(1);
+		AdvisoryLockBackend store = postgres.backend(HookedConnections.before(pool, method, "", () -> {
+			throw new StackOverflowError();
+		}));
+		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> store.tryAcquire(claim(this.lock)));
+		postgres.awaitNothingLeft(store, pool);
 	}
 
 	@Test
