@@ -3,9 +3,11 @@ package io.holdfast.lock.interceptor;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -70,15 +72,29 @@ final class LockAnnotations {
 
 	/**
 	 * Returns the method of a class that runs if a method is called. An interface of
-	 * Kotlin has no bridge to a function that overrides a generic one.
+	 * Kotlin has no bridge to a function that overrides a generic one, and neither has a
+	 * proxy of it.
 	 */
 	static Method specific(Method method, Class<?> targetClass) {
 		Method specific = AopUtils.getMostSpecificMethod(method, targetClass);
-		return !targetClass.isInterface() ? specific
-				: Stream.of(targetClass.getMethods())
-					.filter((other) -> overridesIn(targetClass, other, specific))
+		if (targetClass.isInterface()) {
+			return overriding(specific, targetClass).orElse(specific);
+		}
+		return !Proxy.isProxyClass(targetClass) ? specific
+				: Stream.of(targetClass.getInterfaces())
+					.flatMap((type) -> overridingSame(specific, type).stream())
 					.findFirst()
+					.map((override) -> AopUtils.getMostSpecificMethod(override, targetClass))
 					.orElse(specific);
+	}
+
+	private static Optional<Method> overridingSame(Method method, Class<?> type) {
+		Method same = ClassUtils.getMethodIfAvailable(type, method.getName(), method.getParameterTypes());
+		return (same != null) ? overriding(same, type) : Optional.empty();
+	}
+
+	private static Optional<Method> overriding(Method method, Class<?> type) {
+		return Stream.of(type.getMethods()).filter((other) -> overridesIn(type, other, method)).findFirst();
 	}
 
 	/** Not for Java: there, a method with an unboxed parameter is an overload. */

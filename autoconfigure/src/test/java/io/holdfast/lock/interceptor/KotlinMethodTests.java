@@ -1,6 +1,8 @@
 package io.holdfast.lock.interceptor;
 
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.function.Consumer;
 
 import org.aopalliance.intercept.MethodInterceptor;
@@ -75,6 +77,12 @@ class KotlinMethodTests {
 		});
 	}
 
+	@Test
+	void proxyOfTheJdkHasTheLockOfTheOverride() {
+		withClientOf(KotlinClass.narrowing("NarrowingClient", Generic.class, true));
+		withClientOf(KotlinClass.narrowing("NarrowingClientInheriting", LockedGeneric.class, false));
+	}
+
 	/** In Java, a method with a primitive parameter overrides no generic one. */
 	@Test
 	void overloadOfAnInterfaceInJavaDoesNotReplaceTheLock() {
@@ -94,6 +102,19 @@ class KotlinMethodTests {
 			assertThat(context).hasNotFailed();
 			test.accept(context.getBean("bean"));
 		});
+	}
+
+	/** The bean is a proxy that Spring has not made, as a client of HTTP is. */
+	private static void withClientOf(Class<?> type) {
+		InvocationHandler handler = (proxy, method, arguments) -> method.getName().equals("call") ? held() : 1;
+		LocalLocks.runner()
+			.withBean("bean", Object.class,
+					() -> Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, handler))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(call(context.getBean("bean"), "call")).isEqualTo("stock:7");
+				assertThat(callGeneric(context.getBean("bean"))).isEqualTo("stock:7");
+			});
 	}
 
 	private static Object call(Object bean, String function) {
