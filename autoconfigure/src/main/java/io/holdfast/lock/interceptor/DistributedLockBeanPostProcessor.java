@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -133,7 +132,7 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		DistributedLockInterceptor lock = this.interceptor;
 		if (bean instanceof Advised proxy && AdviceChain.isOpen(proxy) && this.advisor != null && lock != null
 				&& isEligible(type)) {
-			boolean own = type == AopUtils.getTargetClass(bean);
+			boolean own = LockedType.isTarget(type, proxy);
 			proxy.addAdvisor(AdviceChain.positionOfLock(proxy),
 					own ? this.advisor : new DefaultPointcutAdvisor(new LockPointcut(type), lock.of(type)));
 			return bean;

@@ -7,7 +7,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 
 import io.holdfast.lock.fencing.Fence;
@@ -38,7 +37,7 @@ public final class FenceBeanPostProcessor extends AbstractBeanFactoryAwareAdvisi
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Class<?> type = LockedType.of(bean);
 		if (bean instanceof Advised proxy && AdviceChain.isOpen(proxy) && this.advisor != null && isEligible(type)) {
-			boolean own = type == AopUtils.getTargetClass(bean);
+			boolean own = LockedType.isTarget(type, proxy);
 			proxy.addAdvisor(AdviceChain.positionOfFence(proxy), own ? this.advisor : advisor(type));
 			return bean;
 		}

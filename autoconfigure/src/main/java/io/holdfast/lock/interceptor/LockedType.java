@@ -1,5 +1,8 @@
 package io.holdfast.lock.interceptor;
 
+import java.util.List;
+import java.util.stream.Stream;
+
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -18,19 +21,32 @@ final class LockedType {
 
 	/**
 	 * Returns the class of the target. If the target does not implement an annotated
-	 * interface of its proxy, as in a Spring Data repository, returns that interface.
+	 * interface of its proxy, as in a Spring Data repository, returns that interface, and
+	 * also if there is no target, as in a client of HTTP: the class of the proxy has
+	 * methods of Spring, too.
 	 */
 	static Class<?> of(Object bean) {
-		Class<?> target = AopUtils.getTargetClass(bean);
-		if (bean instanceof Advised proxy) {
-			for (Class<?> type : proxy.getProxiedInterfaces()) {
-				if (!type.isAssignableFrom(target) && !LockAnnotations.methods(type).isEmpty()) {
-					requireNoLockOf(target, type);
-					return type;
-				}
-			}
+		Class<?> type = AopUtils.getTargetClass(bean);
+		if (!(bean instanceof Advised proxy)) {
+			return type;
 		}
-		return target;
+		Class<?> target = proxy.getTargetClass();
+		List<Class<?>> annotated = Stream.of(proxy.getProxiedInterfaces())
+			.filter((each) -> target == null || !each.isAssignableFrom(target))
+			.filter((each) -> !LockAnnotations.methods(each).isEmpty())
+			.toList();
+		if (annotated.isEmpty() || (target == null && annotated.size() > 1)) {
+			return type;
+		}
+		if (target != null) {
+			requireNoLockOf(target, annotated.get(0));
+		}
+		return annotated.get(0);
+	}
+
+	/** Whether calls tell the type by their target; a proxy without a target has none. */
+	static boolean isTarget(Class<?> type, Advised proxy) {
+		return type == proxy.getTargetClass();
 	}
 
 	private static void requireNoLockOf(Class<?> target, Class<?> type) {

@@ -4,10 +4,12 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.function.Supplier;
 
+import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -37,20 +39,44 @@ class BeanShapeTests {
 		return LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString();
 	}
 
-	private void locks(Supplier<Job> bean) {
-		this.runner.withBean(Job.class, bean)
-			.run((context) -> assertThat(context.getBean(Job.class).run("a")).isEqualTo("[job:a]"));
+	private <T extends Task> void locks(Supplier<T> bean) {
+		this.runner.withBean("job", Task.class, bean::get)
+			.run((context) -> assertThat(context.getBean(Task.class).run("a")).isEqualTo("[job:a]"));
 	}
 
 	@Test
 	void lambdaHasTheParameterNamesOfItsInterface() {
-		locks(() -> (id) -> held());
+		locks(() -> (Job) (id) -> held());
 	}
 
 	@Test
 	void proxyOfAnInterfaceHasItsParameterNames() {
 		locks(() -> (Job) Proxy.newProxyInstance(Job.class.getClassLoader(), new Class<?>[] { Job.class },
 				BeanShapeTests::answer));
+	}
+
+	/** As Spring's clients of HTTP and the gateways of Spring Integration are. */
+	@Test
+	void proxyWithoutATargetHasTheLockOfItsInterface() {
+		locks(() -> ProxyFactory.getProxy(LockedClient.class, (MethodInterceptor) (invocation) -> held()));
+	}
+
+	@Test
+	void proxyWithoutATargetHasALockWithoutAKey() {
+		this.runner
+			.withBean("job", Task.class,
+					() -> ProxyFactory.getProxy(UnkeyedClient.class, (MethodInterceptor) (invocation) -> held()))
+			.run((context) -> assertThat(context.getBean(Task.class).run("a")).isEqualTo("[client]"));
+	}
+
+	@Test
+	void proxyWithoutATargetHasTheLocksOfAllItsInterfaces() {
+		ProxyFactory factory = new ProxyFactory(Job.class, OtherJob.class);
+		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		this.runner.withBean("job", Object.class, factory::getProxy).run((context) -> {
+			assertThat(context.getBean(Job.class).run("a")).isEqualTo("[job:a]");
+			assertThat(context.getBean(OtherJob.class).runOther("a")).isEqualTo("[other:a]");
+		});
 	}
 
 	private static Object answer(Object proxy, Method method, Object[] arguments) {
@@ -97,8 +123,32 @@ class BeanShapeTests {
 			.run((context) -> assertThat(context.getBean("job", Job.class).run("a")).isEqualTo("[job:a]"));
 	}
 
-	interface Job {
+	interface Task {
 
+		String run(String id);
+
+	}
+
+	@DistributedLock(name = "job", key = "#id")
+	interface LockedClient extends Task {
+
+	}
+
+	@DistributedLock("client")
+	interface UnkeyedClient extends Task {
+
+	}
+
+	interface OtherJob {
+
+		@DistributedLock(name = "other", key = "#id")
+		String runOther(String id);
+
+	}
+
+	interface Job extends Task {
+
+		@Override
 		@DistributedLock(name = "job", key = "#id")
 		String run(String id);
 
