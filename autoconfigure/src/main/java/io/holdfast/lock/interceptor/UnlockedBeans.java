@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -128,7 +127,7 @@ public final class UnlockedBeans {
 	}
 
 	private @Nullable Method unlockedMethod(Object bean) {
-		Set<Method> methods = LockAnnotations.methods(ClassUtils.getUserClass(AopUtils.getTargetClass(bean)));
+		Set<Method> methods = LockAnnotations.methods(ClassUtils.getUserClass(LockedType.of(bean)));
 		return (methods.isEmpty() || isLocked(bean) || isMock(bean)) ? null : methods.iterator().next();
 	}
 

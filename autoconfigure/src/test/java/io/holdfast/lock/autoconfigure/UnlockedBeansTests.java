@@ -1,11 +1,14 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.util.function.Supplier;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -57,6 +60,22 @@ class UnlockedBeansTests {
 				.contains("the bean 'shop' was created before locks could be added to beans"));
 		this.runner.withUserConfiguration(FactoryShop.class)
 			.run((context) -> assertThat(context.getBean(Shop.class).sell()).isTrue());
+	}
+
+	@Test
+	void repositoryThatIsCreatedTooEarlyStopsTheStart() {
+		Supplier<Catalog> repository = () -> {
+			ProxyFactory factory = new ProxyFactory();
+			factory.setInterfaces(Catalog.class);
+			factory.setTarget(new Object());
+			return (Catalog) factory.getProxy();
+		};
+		this.runner.withBean("catalog", Catalog.class, repository)
+			.withBean(Processor.class, Processor::new, (definition) -> definition.setDependsOn("catalog"))
+			.run((context) -> assertThat(context).getFailure()
+				.message()
+				.contains("the bean 'catalog' was created before locks could be added to beans", "Catalog.add()"));
+		this.runner.withBean("catalog", Catalog.class, repository).run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
@@ -254,6 +273,14 @@ class UnlockedBeansTests {
 
 			};
 		}
+
+	}
+
+	/** An interface that the class behind it does not implement. */
+	interface Catalog {
+
+		@DistributedLock("catalog")
+		void add();
 
 	}
 
