@@ -17,9 +17,8 @@ import io.holdfast.lock.spi.observation.AcquireOutcome;
  *
  * <p>
  * An acquisition first needs admission in this JVM, where it may find a lease. Otherwise
- * it makes attempts at the store: each response leads to a lease, to a wait for the
- * store's signal, or to a retry. Every failure ends in {@link #giveUp}. All steps run one
- * after another on the given executor, so the state needs no lock.
+ * it makes attempts at the store: each response leads to a lease, to a wait for a signal,
+ * or to a retry. Every failure ends in {@link #giveUp}. Steps never run concurrently.
  */
 final class Acquisition extends LocalWaitQueues.Ticket {
 
@@ -112,14 +111,15 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	/** Takes over the lease of the holder before this caller, or asks the store. */
 	private void attempt(long now) {
 		StoreLease idle = takeIdleLease();
-		if (idle == null) {
-			ask(now);
-		}
-		else if (idle.takeOver(this.request)) {
+		CompletableFuture<?> release = (idle != null) ? idle.end.idleEnded() : this.context.releases().before(this);
+		if (idle != null && idle.takeOver(this.request)) {
 			startHold(idle, this.time.nanos());
 		}
+		else if (release != null) {
+			askAfter(release);
+		}
 		else {
-			askAfter(idle.end.idleEnded());
+			ask(now);
 		}
 	}
 

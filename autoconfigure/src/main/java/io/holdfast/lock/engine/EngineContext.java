@@ -14,14 +14,15 @@ import io.holdfast.lock.support.Threads;
  * @param settings the settings of the engine
  * @param time the clock
  * @param queues the wait queues of local callers
+ * @param releases the releases to which the store has not responded
  * @param watchdog renews leases and detects their expiry
  * @param retrier releases leases and withdraws claims at the store
  * @param registry the current holders and waiters
  * @param observer receives the events of locks
  * @param callbacks runs callers' code that must not run on a thread of a store
  */
-record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, Watchdog watchdog,
-		ReleaseRetrier retrier, HoldRegistry registry, LockObserver observer, Executor callbacks) {
+record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, ReleasesInProgress releases,
+		Watchdog watchdog, ReleaseRetrier retrier, HoldRegistry registry, LockObserver observer, Executor callbacks) {
 
 	/**
 	 * Returns what runs a listener that the present thread notifies. A listener may end

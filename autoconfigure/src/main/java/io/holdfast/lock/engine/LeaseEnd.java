@@ -19,6 +19,8 @@ final class LeaseEnd {
 
 	private final ReleaseRetrier retrier;
 
+	private final ReleasesInProgress releases;
+
 	private final HoldRegistry registry;
 
 	private final SchedulingClock time;
@@ -43,6 +45,7 @@ final class LeaseEnd {
 
 	LeaseEnd(EngineContext context, ResolvedRequest request, Grant grant) {
 		this.retrier = context.retrier();
+		this.releases = context.releases();
 		this.registry = context.registry();
 		this.time = context.time();
 		this.lockDelay = context.settings().lockDelay();
@@ -84,8 +87,13 @@ final class LeaseEnd {
 	 * @param quiet completes when no renewal of the lease is in progress
 	 */
 	CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
+		boolean ordered = isOrdered(quiet);
 		this.releaseRequested = true;
-		return this.retrier.release(this.request.backend(), this.grant, quiet);
+		CompletableFuture<ReleaseResult> answered = this.retrier.release(this.request.backend(), this.grant, quiet);
+		if (!ordered && !answered.isDone()) {
+			this.releases.add(this.request, answered);
+		}
+		return answered;
 	}
 
 	/**

@@ -97,7 +97,7 @@ public class HoldModel {
 			}
 		};
 		EngineSettings settings = EngineSettings.DEFAULTS;
-		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time),
+		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time), new ReleasesInProgress(),
 				new Watchdog(this.time, settings, observer, Runnable::run),
 				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), observer, Runnable::run);
 	}

@@ -6,8 +6,11 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.ReleaseResult;
@@ -85,6 +88,45 @@ class OrderedReleaseTests {
 		this.response.complete(new ReleaseResult.Released());
 		next.join().close();
 		this.fixture.assertNothingLeft();
+	}
+
+	/** Each has a queue of its own: readers, writers and fair callers. */
+	@ParameterizedTest
+	@CsvSource({ "SHARED, false, EXCLUSIVE, false", "EXCLUSIVE, false, SHARED, false",
+			"EXCLUSIVE, true, EXCLUSIVE, false", "EXCLUSIVE, false, EXCLUSIVE, true", "EXCLUSIVE, true, SHARED, true" })
+	void callerThatDoesNotWaitAwaitsTheResponseToAnyRelease(LockMode before, boolean fairBefore, LockMode mode,
+			boolean fair) {
+		releaseWithItsResponse();
+		this.fixture.acquired(request().mode(before).fair(fairBefore)).close();
+		CompletableFuture<LockHandle> next = this.fixture
+			.acquire(request().mode(mode).fair(fair).waitTime(Duration.ZERO));
+		assertThat(next).isNotDone();
+		this.response.complete(new ReleaseResult.Released());
+		next.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
+	@Test
+	void readerDoesNotAwaitTheReleaseOfAnother() {
+		releaseWithItsResponse();
+		this.fixture.acquired(request().mode(LockMode.SHARED)).close();
+		assertThat(this.fixture.acquire(request().mode(LockMode.SHARED).waitTime(Duration.ZERO))).isDone();
+	}
+
+	/** Others that come and go could otherwise make it wait forever. */
+	@Test
+	void callerThatDoesNotWaitAwaitsOneReleaseOnly() {
+		releaseWithItsResponse();
+		this.fixture.acquired(request().mode(LockMode.SHARED)).close();
+		CompletableFuture<LockHandle> next = this.fixture.acquire(request().waitTime(Duration.ZERO));
+		this.fixture.time.advance(EngineSettings.DEFAULTS.responseTimeout());
+		assertThat(next).isCompletedExceptionally();
+	}
+
+	private void releaseWithItsResponse() {
+		this.backend.capabilities = FakeBackend.capableOf();
+		this.backend.releases.clear();
+		this.backend.releases.add((grant) -> this.response.thenApply((answer) -> this.backend.free(grant.claim())));
 	}
 
 	/** The release is sent after the renewal, so a claim could overtake it. */
