@@ -102,7 +102,7 @@ public final class JdbcLockAutoConfiguration {
 				if (checks.mayBeDefault(LockStore.JDBC)) {
 					warnOfPool.run();
 				}
-			});
+			}, close);
 		}
 	}
 

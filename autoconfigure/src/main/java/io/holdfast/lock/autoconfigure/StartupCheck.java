@@ -106,14 +106,19 @@ final class StartupCheck {
 	 * failure at WARN.
 	 * @param attempt the attempt, which is interrupted at the timeout and may continue
 	 * for a while after that
+	 * @param close releases the store's client if the attempt fails the startup
 	 */
-	void runOnce(Runnable attempt) {
+	void runOnce(Runnable attempt, Runnable close) {
 		try {
 			attempt(attempt);
 		}
 		catch (LockBackendException ex) {
 			logger.warn("The application starts without %s, whose locks fail until it is available: %s"
 				.formatted(this.store, ex.getMessage()));
+		}
+		catch (RuntimeException | Error ex) {
+			close.run();
+			throw ex;
 		}
 	}
 

@@ -8,6 +8,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -209,6 +210,17 @@ class AdvisoryLockAutoConfigurationTests {
 			.withPropertyValues("distributed-lock.jdbc.initialize-schema=never", "distributed-lock.jdbc.table=missing")
 			.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining("'missing_token'")
 				.hasStackTraceContaining("io/holdfast/lock/backend/jdbc/advisory-schema.sql"));
+	}
+
+	/**
+	 * Without 'fail-fast', a store that is away does not stop the start, but this does.
+	 */
+	@Test
+	void startThatFailsWithoutACheckClosesThePoolOfLocks() {
+		this.runner.withPropertyValues("distributed-lock.fail-fast=false", "distributed-lock.jdbc.table=missing.locks")
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasStackTraceContaining("'distributed-lock.jdbc.initialize-schema'"));
+		Awaitility.await().untilAsserted(() -> assertThat(sessions()).as("sessions after the application").isZero());
 	}
 
 	@Test

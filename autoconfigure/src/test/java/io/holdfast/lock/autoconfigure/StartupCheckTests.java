@@ -111,8 +111,9 @@ class StartupCheckTests {
 
 	@Test
 	void optionalStoreIsTriedOnce(CapturedOutput output) {
-		check(Duration.ofMinutes(5)).runOnce(() -> failUntilAttempt(2));
+		check(Duration.ofMinutes(5)).runOnce(() -> failUntilAttempt(2), this.closed::incrementAndGet);
 		assertThat(this.attempts).hasValue(1);
+		assertThat(this.closed).hasValue(0);
 		assertThat(output).containsOnlyOnce("not yet")
 			.contains("The application starts without the shop's store, whose locks fail until it is available");
 	}
@@ -120,7 +121,7 @@ class StartupCheckTests {
 	@Test
 	void optionalStoreIsNotAwaitedBeyondTheTimeout(CapturedOutput output) {
 		CountDownLatch interrupted = new CountDownLatch(1);
-		check(Duration.ofMillis(200)).runOnce(() -> neverAnswer(interrupted));
+		check(Duration.ofMillis(200)).runOnce(() -> neverAnswer(interrupted), this.closed::incrementAndGet);
 		assertThat(output).contains("it did not respond");
 	}
 
