@@ -62,11 +62,6 @@ final class StickyTime {
 		});
 	}
 
-	/** Whether another instance has demanded the lock. */
-	boolean isWanted() {
-		return this.wanted;
-	}
-
 	/** Whether the lease may stay after a hold. */
 	boolean mayStart() {
 		return !this.wanted && this.lease.holders < EngineSettings.Handoff.MOST_HOLDS

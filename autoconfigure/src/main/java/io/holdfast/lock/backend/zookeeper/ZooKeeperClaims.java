@@ -32,8 +32,6 @@ final class ZooKeeperClaims {
 
 	private final Suspension suspension;
 
-	private final ZooKeeperRenewals renewals;
-
 	private final SchedulingClock clock;
 
 	private final PredecessorWatch predecessorWatch;
@@ -44,7 +42,6 @@ final class ZooKeeperClaims {
 		this.queueNodes = queueNodes;
 		this.queue = queue;
 		this.suspension = suspension;
-		this.renewals = renewals;
 		this.clock = clock;
 		this.predecessorWatch = new PredecessorWatch(calls, renewals::confirmFirst);
 	}
