@@ -175,9 +175,6 @@ final class LockMethodSpecs {
 			String message = String.valueOf(ex.getMessage());
 			throw message.startsWith("@DistributedLock") ? ex : problem(method, message);
 		}
-		catch (IllegalArgumentException ex) {
-			throw problem(method, String.valueOf(ex.getMessage()));
-		}
 	}
 
 	/** Returns zero for {@code SKIP} unless the annotation requests a wait. */
