@@ -44,9 +44,9 @@ record LockFallback(Method method, boolean withReason) {
 		if (method == null || method.equals(instead)
 				|| !ClassUtils.isAssignable(instead.getReturnType(), method.getReturnType())
 				|| Modifier.isStatic(method.getModifiers())) {
-			throw new LockConfigurationException(
-					"@DistributedLock on %s: there is no suitable fallback '%s'. It must be another instance method of %s with the parameters %s, optionally followed by a LockNotAcquiredException, and a return type compatible with %s."
-						.formatted(MethodText.of(instead), name, targetClass.getName(), Arrays.toString(parameters),
+			throw LockMethodSpecs.problem(instead,
+					"there is no suitable fallback '%s'. It must be another instance method of %s with the parameters %s, optionally followed by a LockNotAcquiredException, and a return type compatible with %s."
+						.formatted(name, targetClass.getName(), Arrays.toString(parameters),
 								instead.getReturnType().getName()));
 		}
 		requireCallable(method, instead, targetClass);

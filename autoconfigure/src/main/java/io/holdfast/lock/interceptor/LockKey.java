@@ -55,8 +55,7 @@ final class LockKey implements KeySource {
 	LockKey(String expression, Method method, @Nullable KeyBeans beans) {
 		if (expression.isBlank()) {
 			throw LockMethodSpecs.problem(method,
-					"its key, or a part of it, is blank. Write a SpEL expression, or omit 'key' for one lock for all calls",
-					null);
+					"its key, or a part of it, is blank. Write a SpEL expression, or omit 'key' for one lock for all calls");
 		}
 		this.method = method;
 		this.beans = beans;
@@ -74,7 +73,7 @@ final class LockKey implements KeySource {
 		}
 		String problem = new KeyExpressionVerifier(method, NAMES).problem(this.expression.getAST());
 		if (problem != null) {
-			throw LockMethodSpecs.problem(method, "its key \"%s\" %s".formatted(expression, problem), null);
+			throw LockMethodSpecs.problem(method, "its key \"%s\" %s".formatted(expression, problem));
 		}
 	}
 
@@ -125,8 +124,7 @@ final class LockKey implements KeySource {
 			if (!known.contains(name)) {
 				throw LockMethodSpecs.problem(this.method,
 						"its key \"%s\" refers to the bean '%s', which does not exist. Correct the name, or define the bean"
-							.formatted(this.expression.getExpressionString(), name),
-						null);
+							.formatted(this.expression.getExpressionString(), name));
 			}
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
