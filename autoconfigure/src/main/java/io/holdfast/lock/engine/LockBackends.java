@@ -36,7 +36,7 @@ public final class LockBackends {
 	/** Names of the backends that were requested by name. */
 	private final Set<String> requested = ConcurrentHashMap.newKeySet();
 
-	private final boolean fallback;
+	private final boolean standIn;
 
 	/**
 	 * Creates a registry.
@@ -49,7 +49,7 @@ public final class LockBackends {
 		this(backends, defaultName, false);
 	}
 
-	private LockBackends(Collection<? extends LockBackend> backends, String defaultName, boolean fallback) {
+	private LockBackends(Collection<? extends LockBackend> backends, String defaultName, boolean standIn) {
 		for (LockBackend backend : backends) {
 			if (this.backends.putIfAbsent(backend.name(), backend) != null) {
 				throw new LockConfigurationException(
@@ -58,7 +58,7 @@ public final class LockBackends {
 			}
 		}
 		this.defaultBackend = get(defaultName);
-		this.fallback = fallback;
+		this.standIn = standIn;
 	}
 
 	/**
@@ -78,7 +78,7 @@ public final class LockBackends {
 	 * @return whether it replaces other backends
 	 */
 	public boolean hasStandIn() {
-		return this.fallback;
+		return this.standIn;
 	}
 
 	/**
@@ -109,7 +109,7 @@ public final class LockBackends {
 			.stream()
 			.filter((candidate) -> candidate.name().equalsIgnoreCase(wanted))
 			.findFirst()
-			.orElse(this.fallback ? this.defaultBackend : null);
+			.orElse(this.standIn ? this.defaultBackend : null);
 	}
 
 	private LockConfigurationException unknown(String what, String name) {
