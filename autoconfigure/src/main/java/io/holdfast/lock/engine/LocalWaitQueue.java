@@ -215,7 +215,7 @@ final class LocalWaitQueue {
 
 	/**
 	 * No caller is left to take the lease over, and it does not stay. The last one keeps
-	 * its place until the store has responded to the release, so that the next caller
+	 * its position until the store has responded to the release, so that the next caller
 	 * asks after that.
 	 */
 	private @Nullable Runnable endOfIdleLease(Ticket last) {

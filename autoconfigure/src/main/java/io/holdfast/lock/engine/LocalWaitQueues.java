@@ -55,8 +55,8 @@ final class LocalWaitQueues {
 		ADMITTED,
 
 		/**
-		 * The caller has given up. It keeps its place until the lease that came with its
-		 * admission has ended.
+		 * The caller has given up. It keeps its position until the lease that came with
+		 * its admission has ended.
 		 */
 		LEAVING,
 

@@ -10,8 +10,8 @@ import io.holdfast.lock.support.Stages;
  * <p>
  * Like a {@link KeyWatch}, the watch starts now. Once it is established, the queue is
  * read if it may have changed since the grant. That misses a claim that has left by then,
- * but its caller asks once more with a place in the queue. The watch ends with the first
- * demand, so the other waiters of a contended lock cause no further events.
+ * but its caller asks once more with a position in the queue. The watch ends with the
+ * first demand, so the other waiters of a contended lock cause no further events.
  */
 final class DemandWatch extends EtcdWatch {
 
