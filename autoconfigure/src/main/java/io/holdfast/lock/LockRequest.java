@@ -88,7 +88,7 @@ public record LockRequest(SortedMap<LockName, LockMode> locks, @Nullable Duratio
 	 * @param key the evaluated part
 	 * @return the request
 	 * @throws LockConfigurationException if the name is not valid, or the key is
-	 * {@code null}, blank or too long
+	 * {@code null}, blank, too long or has no text that is the same in every JVM
 	 */
 	public static LockRequest of(String name, Object key) {
 		return exclusive(LockName.of(name, key));

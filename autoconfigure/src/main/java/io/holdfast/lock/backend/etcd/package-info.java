@@ -9,7 +9,7 @@
  * has ended.
  *
  * <p>
- * Applications may use {@code EtcdLockBackend}.
+ * Applications may use {@code EtcdLockBackend} and {@code EtcdLockOptions}.
  */
 @NullMarked
 package io.holdfast.lock.backend.etcd;

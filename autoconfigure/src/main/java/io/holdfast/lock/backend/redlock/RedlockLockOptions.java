@@ -9,8 +9,8 @@ import io.holdfast.lock.support.DurationText;
  * Options for locks on several Redis masters.
  *
  * @param namespace prefix of every key
- * @param responseTimeout time after which the response of a node is ignored altogether,
- * even for undoing a grant
+ * @param responseTimeout the response timeout of the nodes' clients, which limits the
+ * node timeout
  * @param nodeTimeout time after which a vote leaves out a node that has not answered
  * @param driftFactor share of a lease by which clocks may differ in speed; the engine
  * allows for at least one hundredth

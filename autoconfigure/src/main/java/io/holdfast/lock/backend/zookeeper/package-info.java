@@ -7,7 +7,8 @@
  * {@code io.holdfast.lock.support}. Curator is the client.
  *
  * <p>
- * Applications may use {@code ZooKeeperLockBackend} and {@code WhenSuspended}.
+ * Applications may use {@code ZooKeeperLockBackend}, {@code ZooKeeperLockOptions} and
+ * {@code WhenSuspended}.
  */
 @NullMarked
 package io.holdfast.lock.backend.zookeeper;
