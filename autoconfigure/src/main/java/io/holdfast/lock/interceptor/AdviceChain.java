@@ -1,5 +1,7 @@
 package io.holdfast.lock.interceptor;
 
+import java.util.stream.Stream;
+
 import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.Advisor;
@@ -65,6 +67,12 @@ final class AdviceChain {
 			}
 		}
 		return advisors.length;
+	}
+
+	/** Returns whether a proxy contains the lock itself, not in a proxy that it wraps. */
+	static boolean containsLock(Advised proxy) {
+		return Stream.of(proxy.getAdvisors())
+			.anyMatch((advisor) -> advisor.getAdvice() instanceof DistributedLockInterceptor);
 	}
 
 	static boolean isTransaction(Advice advice) {

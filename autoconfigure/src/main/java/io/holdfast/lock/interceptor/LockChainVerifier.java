@@ -31,12 +31,8 @@ public final class LockChainVerifier implements BeanPostProcessor {
 
 	/** Returns whether this proxy, or one that it wraps, contains the lock. */
 	private static boolean holdsLocks(Advised proxy) {
-		for (Advisor advisor : proxy.getAdvisors()) {
-			if (advisor.getAdvice() instanceof DistributedLockInterceptor) {
-				return true;
-			}
-		}
-		return AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner && holdsLocks(inner);
+		return AdviceChain.containsLock(proxy)
+				|| (AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner && holdsLocks(inner));
 	}
 
 	/** Traverses the chain from the outside to the body. */

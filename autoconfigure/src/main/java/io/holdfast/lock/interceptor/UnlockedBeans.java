@@ -8,7 +8,6 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.BeanFactory;
@@ -135,15 +134,8 @@ public final class UnlockedBeans {
 	 * Returns whether a bean has its lock. A target that changes is a bean of its own.
 	 */
 	private static boolean isLocked(@Nullable Object bean) {
-		if (!(bean instanceof Advised proxy)) {
-			return false;
-		}
-		for (Advisor advisor : proxy.getAdvisors()) {
-			if (advisor.getAdvice() instanceof DistributedLockInterceptor) {
-				return true;
-			}
-		}
-		return !proxy.getTargetSource().isStatic() || isLocked(AopProxyUtils.getSingletonTarget(proxy));
+		return bean instanceof Advised proxy && (AdviceChain.containsLock(proxy) || !proxy.getTargetSource().isStatic()
+				|| isLocked(AopProxyUtils.getSingletonTarget(proxy)));
 	}
 
 	/**
