@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.support.DurationText;
@@ -36,12 +35,12 @@ final class QuorumStartupCheck {
 	}
 
 	void verify() {
-		Votes votes = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
-				(present) -> (present.pending() == 0) ? present : null)
+		Votes votes = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(), Votes::ifComplete)
 			.ask(this.nodes.all(), TIMEOUT, QuorumStartupCheck::connect)
 			.join();
 		for (NodeResponse answer : votes.answers()) {
-			if (misconfiguration(answer.failure()) instanceof LockConfigurationException wrong) {
+			if (answer.failure() != null
+					&& Stages.cause(answer.failure()) instanceof LockConfigurationException wrong) {
 				throw wrong;
 			}
 		}
@@ -96,10 +95,10 @@ final class QuorumStartupCheck {
 	 * unknown.
 	 */
 	private boolean enoughVote() {
-		Votes votes = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(),
-				(present) -> (present.pending() == 0) ? present : null)
-			.ask(this.nodes.all(), TIMEOUT, (node) -> this.nodes
-				.vote(node, () -> true, RedlockScripts.RENEW, List.of(this.nodes.keys().node())))
+		Votes votes = new QuorumCall<Votes>(this.nodes.count(), this.nodes.clock(), Votes::ifComplete)
+			.ask(this.nodes.all(), TIMEOUT,
+					(node) -> this.nodes.vote(node, () -> true, RedlockScripts.RENEW,
+							List.of(this.nodes.keys().node())))
 			.join();
 		return votes.noVote() <= this.nodes.tolerated();
 	}
@@ -118,10 +117,6 @@ final class QuorumStartupCheck {
 
 	private static CompletionStage<List<Object>> connect(RedlockNode node) {
 		return node.connect().thenApply((runId) -> List.of(1L, runId));
-	}
-
-	private static @Nullable Throwable misconfiguration(@Nullable Throwable failure) {
-		return (failure != null) ? Stages.cause(failure) : null;
 	}
 
 }

@@ -10,8 +10,6 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 
-import org.jspecify.annotations.Nullable;
-
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
@@ -35,18 +33,13 @@ record RedlockLookup(RedlockNodes nodes, RedlockLockOptions options, RedlockErro
 
 	/** Asks all nodes. Only an owner that a majority has granted the lock holds it. */
 	CompletionStage<LockState> find(LockName lock) {
-		return this.nodes
-			.ask(RedlockLookup::whenAll, (node) -> node.run(RedlockScripts.FIND, this.nodes.keys().parts(lock)))
+		return this.nodes.ask(Votes::ifComplete, (node) -> node.run(RedlockScripts.FIND, this.nodes.keys().parts(lock)))
 			.thenApply((votes) -> {
 				if (votes.yes() < this.nodes.quorum()) {
 					throw this.errors.noMajority("could not be looked up", lock, votes);
 				}
 				return state(lock, votes);
 			});
-	}
-
-	private static @Nullable Votes whenAll(Votes votes) {
-		return (votes.pending() == 0) ? votes : null;
 	}
 
 	private LockState state(LockName lock, Votes votes) {
@@ -105,7 +98,7 @@ record RedlockLookup(RedlockNodes nodes, RedlockLockOptions options, RedlockErro
 	 * acquisition does, and no longer than the given time.
 	 */
 	CompletionStage<StoreStatus> status(Duration timeout) {
-		return this.nodes.ask(timeout, RedlockLookup::whenAll, RedlockNode::check).thenApply(this::status);
+		return this.nodes.ask(timeout, Votes::ifComplete, RedlockNode::check).thenApply(this::status);
 	}
 
 	private StoreStatus status(Votes votes) {

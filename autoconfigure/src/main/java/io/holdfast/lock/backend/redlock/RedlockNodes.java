@@ -268,8 +268,7 @@ final class RedlockNodes {
 	 */
 	private CompletionStage<Boolean> admit(RedlockNode node, String memory) {
 		List<RedlockNode> others = this.all.stream().filter((other) -> other != node).toList();
-		Function<Votes, @Nullable Votes> whenAll = (votes) -> (votes.pending() == 0) ? votes : null;
-		return new QuorumCall<>(others.size(), this.clock, whenAll)
+		return new QuorumCall<Votes>(others.size(), this.clock, Votes::ifComplete)
 			.ask(others, this.options.nodeTimeout(),
 					(other) -> other.run(RedlockScripts.LOOK, List.of(this.keys.node()), RedlockKeys.random()))
 			.thenCompose((votes) -> {

@@ -62,16 +62,15 @@ final class RedlockReleases {
 	 * later, when the operator has been told that the release failed.
 	 */
 	CompletableFuture<Boolean> revoke(Claim claim) {
-		return this.nodes.ask(RedlockReleases::complete, (node) -> this.nodes.revoke(node, claim))
-			.thenApply((votes) -> {
-				if (isReleased(votes)) {
-					return true;
-				}
-				if (votes.yes() == 0 && isNotHeld(votes)) {
-					return false;
-				}
-				throw this.errors.noMajority("could not be released by force", claim.lock(), votes);
-			});
+		return this.nodes.ask(Votes::ifComplete, (node) -> this.nodes.revoke(node, claim)).thenApply((votes) -> {
+			if (isReleased(votes)) {
+				return true;
+			}
+			if (votes.yes() == 0 && isNotHeld(votes)) {
+				return false;
+			}
+			throw this.errors.noMajority("could not be released by force", claim.lock(), votes);
+		});
 	}
 
 	/**
@@ -91,11 +90,7 @@ final class RedlockReleases {
 	}
 
 	private @Nullable Votes confirmed(Votes votes) {
-		return (isReleased(votes) || isNotHeld(votes)) ? votes : complete(votes);
-	}
-
-	private static @Nullable Votes complete(Votes votes) {
-		return (votes.pending() == 0) ? votes : null;
+		return (isReleased(votes) || isNotHeld(votes)) ? votes : votes.ifComplete();
 	}
 
 	private boolean isReleased(Votes votes) {

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The responses to one request so far. Immutable.
  *
@@ -41,6 +43,11 @@ record Votes(List<NodeResponse> answers, int pending) {
 				answer.node().report(same);
 			}
 		}
+	}
+
+	/** Returns these votes if no response is pending, otherwise {@code null}. */
+	@Nullable Votes ifComplete() {
+		return (this.pending == 0) ? this : null;
 	}
 
 	/** Returns the same votes without pending responses. */
