@@ -76,7 +76,7 @@ final class AdvisoryLookup {
 	 */
 	boolean revoke(LockName lock, LockState.Holder holder) throws SQLException {
 		Map<String, Object> parameters = Map.of("key", this.options.key(lock), "owner", holder.ownerId(), "token",
-				Long.toString(holder.token().value() / Grant.fencingTokenOf(1).value()), "millis",
+				Long.toString(JdbcLookup.storeToken(holder.token())), "millis",
 				this.options.responseTimeout().toMillis());
 		return this.connections.direct((connection) -> Boolean.TRUE
 			.equals(this.revoke.first(connection, parameters::get, (row) -> row.getBoolean(1))));

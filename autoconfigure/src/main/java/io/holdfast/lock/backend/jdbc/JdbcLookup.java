@@ -73,7 +73,7 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 	}
 
 	/** The rest of a fencing token counts the holds of the lease. */
-	private static long storeToken(FencingToken token) {
+	static long storeToken(FencingToken token) {
 		return token.value() / Grant.fencingTokenOf(1).value();
 	}
 
