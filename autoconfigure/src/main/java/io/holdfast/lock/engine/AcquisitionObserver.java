@@ -65,7 +65,7 @@ final class AcquisitionObserver {
 	boolean keep(FencingToken token) {
 		report();
 		ended(this.granted);
-		this.observation.granted(this.granted, Duration.ofNanos(this.waited), token);
+		holds(token);
 		return true;
 	}
 
