@@ -102,7 +102,7 @@ final class Lease extends LossState {
 			}
 		}
 		Duration held = Duration.ofNanos(now - this.acquiredAt);
-		observer().released(held, this.store.validity().leaseTime());
+		reportEnd(held, this.store.validity().leaseTime(), lingers);
 		if (lingers) {
 			this.context.registry().changed();
 			this.context.watchdog().replan(this.store.schedule);

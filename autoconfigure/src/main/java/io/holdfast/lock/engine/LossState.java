@@ -90,6 +90,15 @@ abstract class LossState {
 	}
 
 	/**
+	 * Notifies the observer of the end of the last hold, and first of a declared loss.
+	 * @param lingers whether the lock is only kept closed from now on, so that a loss
+	 * concerns no code
+	 */
+	void reportEnd(Duration held, Duration lease, boolean lingers) {
+		this.observer.released(held, lease, lingers ? null : this.event);
+	}
+
+	/**
 	 * Adds a listener, and notifies it immediately if the loss is already declared.
 	 * @param owner the hold to which it belongs
 	 */

@@ -3,6 +3,7 @@ package io.holdfast.lock.observation;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -24,6 +25,7 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.LossCause;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
@@ -134,6 +136,45 @@ class ObservationLockObserverTests {
 			.hasLowCardinalityKeyValue("lock.outcome", "lost")
 			.hasError()
 			.hasBeenStopped();
+	}
+
+	/** A body may end at the moment at which its loss is noticed on another thread. */
+	@Test
+	void endOfALostHoldIsObservedAfterItsLoss() {
+		List<String> events = new CopyOnWriteArrayList<>();
+		CompletableFuture<LockHandle> holder = new CompletableFuture<>();
+		LockObservation observation = new LockObservation() {
+
+			@Override
+			public void lost(LossCause cause) {
+				Thread closing = new Thread(holder.join()::close);
+				closing.start();
+				await().until(() -> closing.getState() == Thread.State.BLOCKED || !closing.isAlive());
+				events.add("lost");
+			}
+
+			@Override
+			public void released(Duration held) {
+				events.add("released");
+			}
+
+		};
+		LockObserver observer = new LockObserver() {
+
+			@Override
+			public LockObservation observe(LockName lock, String backend) {
+				return observation;
+			}
+
+		};
+		try (LockEngine engine = engine(observer)) {
+			holder.complete(engine.acquire(LockRequest.forLock(LockName.of("stock", "1"))
+				.leaseTime(Duration.ofMillis(200))
+				.renew(false)
+				.build()));
+			await().until(() -> events.size() == 2);
+		}
+		assertThat(events).containsExactly("lost", "released");
 	}
 
 	@Test
