@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
@@ -40,6 +41,10 @@ class DocsTests {
 	private static final Pattern TEST_CLASS = Pattern.compile("`([A-Z]\\w+Tests)\\b[^`]*`");
 
 	private static final Pattern CLIENT_VERSION = Pattern.compile("<[a-z-]+\\.version>(.*)</");
+
+	private static final Pattern TABLE = Pattern.compile("create table \\w+ \\((?:[^()]|\\([^()]*\\))*\\)");
+
+	private static final Path SCHEMAS = Page.PROJECT.resolve("autoconfigure/src/main/resources/io/holdfast/lock");
 
 	/** The source of each test class by its name. */
 	private static final Map<String, String> TESTS = tests();
@@ -142,6 +147,26 @@ class DocsTests {
 			.toList();
 		assertThat(versions).hasSize(4);
 		assertThat(Page.text(Page.PROJECT.resolve("README.md"))).contains(String.join(" | ", versions) + " |");
+	}
+
+	/** Options after the columns are exempt: not every database has them. */
+	@Test
+	void tablesOfPagesAreThoseOfTheScripts() {
+		List<String> shown = pages().stream()
+			.flatMap((page) -> page.blocks("sql").stream())
+			.flatMap((block) -> tables(block.text()).stream())
+			.toList();
+		String fence = Page.text(SCHEMAS.resolve("fencing/schema.sql")).replace("${table}", "holdfast_fence");
+		assertThat(shown).hasSizeGreaterThanOrEqualTo(2).hasSameElementsAs(tables(fence));
+	}
+
+	/** Returns the definitions of tables in a uniform notation. */
+	private static List<String> tables(String sql) {
+		String uniform = sql.replaceAll("--.*", "")
+			.toLowerCase(Locale.ROOT)
+			.replace("if not exists ", "")
+			.replaceAll("\\s+", " ");
+		return TABLE.matcher(uniform).results().map(MatchResult::group).toList();
 	}
 
 	@Test
