@@ -136,6 +136,22 @@ class LockWebFluxAutoConfigurationTests {
 		this.runner.run((context) -> get(context, uri).expectStatus().isEqualTo(status));
 	}
 
+	@Test
+	void exhaustedRetriesOfReactorHideTheFailureUnlessTheyThrowIt() {
+		this.runner.withBean(RepeatedCalls.class).run((context) -> {
+			get(context, "/exhausted").expectStatus().isEqualTo(HttpStatus.INTERNAL_SERVER_ERROR);
+			WebTestClient.bindToApplicationContext(context)
+				.build()
+				.post()
+				.uri("/products/42/orders?quantity=1")
+				.exchange()
+				.expectStatus()
+				.isEqualTo(HttpStatus.SERVICE_UNAVAILABLE)
+				.expectHeader()
+				.valueEquals(HttpHeaders.RETRY_AFTER, "1");
+		});
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "distributed-lock.enabled", "distributed-lock.web.enabled" })
 	void propertyDisablesTheAnswer(String property) {
