@@ -86,10 +86,12 @@ public interface LockHandle extends AutoCloseable {
 	boolean isHeld();
 
 	/**
-	 * Verifies that this hold is still valid. Sends no request to the store unless the
-	 * backend knows that its connection was interrupted. In that case, the call may wait
-	 * until the store has confirmed the hold, at most until the validity has ended. A
-	 * thread of Reactor that must not block, such as an event loop, does not wait.
+	 * Verifies that this hold is still valid. Sends no request to the store, with two
+	 * exceptions. An advisory lock of PostgreSQL can end at any time, so its server is
+	 * always asked. A backend that knows that its connection was interrupted asks again.
+	 * In that case, the call may wait until the store has confirmed the hold, at most
+	 * until the validity has ended. A thread of Reactor that must not block, such as an
+	 * event loop, does not wait.
 	 * @throws LockLostException if the hold is lost or closed, or its validity has ended
 	 * @throws LockBackendException if the store cannot confirm the hold at this moment
 	 * and the call does not wait for it, or if this thread is interrupted while it waits;
