@@ -4,6 +4,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -102,6 +103,15 @@ class DistributedLockTests {
 		with(Injected.class, (bean) -> {
 			assertThat(bean.handle(1, null)).isEqualTo("injected:1");
 			assertThat(bean.token(null)).isPositive();
+		});
+	}
+
+	@Test
+	void callThatHoldsSeveralLocksHasNoSingleToken() {
+		with(Injected.class, (bean) -> {
+			assertThat(bean.tokenOf(List.of(1), null)).isPositive();
+			assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> bean.tokenOf(List.of(1, 2), null))
+				.withMessageContaining("parts()");
 		});
 	}
 
@@ -284,6 +294,11 @@ class DistributedLockTests {
 
 		@DistributedLock("injected")
 		public long token(@Nullable FencingToken token) {
+			return token.value();
+		}
+
+		@DistributedLock(name = "injected", key = "#ids")
+		public long tokenOf(List<Integer> ids, @Nullable FencingToken token) {
 			return token.value();
 		}
 
