@@ -246,6 +246,11 @@ final class LocalWaitQueue {
 		return present;
 	}
 
+	/** Returns the lease that stays here while no caller is admitted or waits. */
+	@Nullable StoreLease unusedLease() {
+		return (this.admitted == null && first() == null) ? this.idleLease : null;
+	}
+
 	boolean isIdle() {
 		return this.admitted == null && this.idleLease == null && first() == null;
 	}

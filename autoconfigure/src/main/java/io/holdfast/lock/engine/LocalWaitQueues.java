@@ -6,8 +6,6 @@ import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
-import io.holdfast.lock.LockMode;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.StripedMap;
 
@@ -38,6 +36,20 @@ final class LocalWaitQueues {
 
 	int size() {
 		return this.queues.keys().size();
+	}
+
+	/** Returns the sticky lease of a lock while no caller of its queue is there. */
+	private @Nullable StoreLease unusedLease(QueueKey anyOfTheLock) {
+		QueueKey key = anyOfTheLock.ofLeases();
+		StripedMap.Stripe<QueueKey, LocalWaitQueue> stripe = this.queues.of(key);
+		stripe.lock();
+		try {
+			LocalWaitQueue present = stripe.get(key);
+			return (present != null) ? present.unusedLease() : null;
+		}
+		finally {
+			stripe.unlock();
+		}
 	}
 
 	/**
@@ -106,8 +118,7 @@ final class LocalWaitQueues {
 			super(queues.time, startedAt, wait.toNanos(), executor);
 			this.queues = queues;
 			this.request = request;
-			this.queueKey = new QueueKey(request.backend().name(), request.lock(), request.mode(),
-					request.asksAtOnce() ? this : null);
+			this.queueKey = QueueKey.of(this);
 		}
 
 		/** Spreads tickets at less cost than the identity of an object. */
@@ -148,11 +159,15 @@ final class LocalWaitQueues {
 		abstract void onAdmitted();
 
 		/**
-		 * Asks to be admitted.
+		 * Asks to be admitted. An unused lease that this caller cannot take over ends.
 		 * @return the state after that; {@link State#OUTSIDE} if another caller comes
 		 * first and this one does not wait
 		 */
 		State enter() {
+			StoreLease unused = this.queueKey.isOfLeases() ? null : this.queues.unusedLease(this.queueKey);
+			if (unused != null) {
+				unused.endIfIdle();
+			}
 			return visit(LocalWaitQueue::enter);
 		}
 
@@ -278,21 +293,6 @@ final class LocalWaitQueues {
 			finally {
 				stripe.unlock();
 			}
-		}
-
-	}
-
-	/**
-	 * Identifies a wait queue.
-	 *
-	 * @param only its only caller if that asks the store at once, else {@code null}
-	 */
-	private record QueueKey(String backend, LockName lock, LockMode mode, @Nullable Ticket only) {
-
-		/** The backend and the mode hardly ever differ. */
-		@Override
-		public int hashCode() {
-			return this.lock.hashCode() + ((this.only != null) ? this.only.hashCode() : 0);
 		}
 
 	}

@@ -6,6 +6,8 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
@@ -13,13 +15,16 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for a caller that does not wait and meets the sticky lease of another instance.
+ * Tests for a caller that does not wait and meets a sticky lease that it cannot take
+ * over.
  */
 class StickyDemandTests extends HandoffCallers {
 
@@ -81,6 +86,31 @@ class StickyDemandTests extends HandoffCallers {
 		this.fixture.backend.acquires.clear();
 		assertThat(acquireWithoutWaiting()).isCompletedExceptionally();
 		assertThat(calls()).containsExactly("acquire stock:42");
+	}
+
+	/** It has a queue of its own, so it does not find the lease there. */
+	@ParameterizedTest
+	@CsvSource({ "SHARED, false", "EXCLUSIVE, true" })
+	void leaseOfTheOwnInstanceIsReleasedBeforeTheClaimOfAnotherKind(LockMode mode, boolean fair) {
+		this.fixture = new EngineFixture(settings().sticky(LONG).build(), TransactionBoundary.NONE, this.steps::add);
+		close(acquire());
+		CompletableFuture<LockHandle> next = acquire(request().mode(mode).fair(fair).waitTime(Duration.ZERO));
+		assertThat(next).isCompleted();
+		assertThat(calls()).containsExactly("acquire stock:42", "release stock:42", "acquire stock:42");
+		close(next);
+		assertNothingLeft();
+	}
+
+	@Test
+	void leaseThatALocalCallerUsesIsLeftToIt() {
+		this.fixture = new EngineFixture(settings().sticky(LONG).build(), TransactionBoundary.NONE, this.steps::add);
+		close(acquire());
+		CompletableFuture<LockHandle> using = acquire();
+		CompletableFuture<LockHandle> fair = acquire(request().fair(true).waitTime(Duration.ZERO));
+		assertThat(fair).isCompletedExceptionally();
+		assertThat(using.join().isHeld()).isTrue();
+		close(using);
+		assertThat(calls()).containsExactly("acquire stock:42", "acquire stock:42");
 	}
 
 	@Test

@@ -10,8 +10,9 @@ import io.holdfast.lock.LossCause;
  * method does nothing by default.
  *
  * <p>
- * One method is called at a time, but each on any thread. Implementations return quickly
- * and do not block. Their exceptions are logged and have no other effect.
+ * One method is called at a time, but each on any thread. Only {@link #openScope} may run
+ * while another thread calls {@link #lost}. Implementations return quickly and do not
+ * block. Their exceptions are logged and have no other effect.
  */
 public interface LockObservation {
 
