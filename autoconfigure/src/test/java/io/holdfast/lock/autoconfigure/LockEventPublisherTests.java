@@ -2,10 +2,12 @@ package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -127,7 +129,7 @@ class LockEventPublisherTests {
 	@Test
 	void eventsBeyondTheLimitAreDroppedButLossesAreNot() throws InterruptedException {
 		CountDownLatch slow = new CountDownLatch(1);
-		List<Object> published = new CopyOnWriteArrayList<>();
+		Queue<Object> published = new ConcurrentLinkedQueue<>();
 		LockEventPublisher publisher = new LockEventPublisher((event) -> {
 			awaitUninterruptibly(slow);
 			published.add(event);
