@@ -2,8 +2,6 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 
-import org.jspecify.annotations.Nullable;
-
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
@@ -28,9 +26,6 @@ final class AcquisitionObserver {
 	private final LockObservation observation;
 
 	private volatile boolean reported;
-
-	/** Guarded by this object, so that a loss and an end are reported one at a time. */
-	private boolean lossReported;
 
 	private AcquireOutcome granted = AcquireOutcome.ACQUIRED;
 
@@ -91,30 +86,13 @@ final class AcquisitionObserver {
 		return this.observation.openScope();
 	}
 
-	/** Reports a loss, unless the end of the hold has reported it before. */
 	void lost(LockLostEvent event) {
-		synchronized (this) {
-			if (!this.lossReported) {
-				this.lossReported = true;
-				this.observation.lost(event.cause());
-				this.observer.lost(event);
-			}
-		}
+		this.observation.lost(event.cause());
+		this.observer.lost(event);
 	}
 
-	/**
-	 * Reports the end of a hold.
-	 * @param loss the loss that is declared, perhaps at this moment by another thread, or
-	 * {@code null}
-	 */
-	void released(Duration held, Duration lease, @Nullable LockLostEvent loss) {
-		if (!isReported()) {
-			return;
-		}
-		synchronized (this) {
-			if (loss != null) {
-				lost(loss);
-			}
+	void released(Duration held, Duration lease) {
+		if (isReported()) {
 			this.observer.released(this.ticket.request.lock(), this.ticket.request.backend().name(), held, lease);
 			this.observation.released(held);
 		}

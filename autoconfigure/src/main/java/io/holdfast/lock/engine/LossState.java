@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
@@ -34,6 +36,15 @@ abstract class LossState {
 
 	/** The listeners to notify. Guarded by this object; complete once it is lost. */
 	private List<Listener> listeners = List.of();
+
+	/**
+	 * Held while the loss is reported; present once it is declared. A monitor would pin a
+	 * virtual thread whose observers wait.
+	 */
+	private @Nullable Lock reporting;
+
+	/** Guarded by that lock. */
+	private boolean reported;
 
 	/** Set under the lock of this object, but any thread may read it. */
 	private volatile @Nullable LockLostEvent event;
@@ -69,6 +80,7 @@ abstract class LossState {
 
 	/** Declares the loss. The caller holds the lease's lock. */
 	void declare(LossCause cause) {
+		this.reporting = new ReentrantLock();
 		this.event = new LockLostEvent(this.request.lock(), backendName(), token(), cause);
 	}
 
@@ -85,17 +97,38 @@ abstract class LossState {
 		logger.warn(message(lost) + " Another owner may hold it now.");
 		List<Listener> notified = this.listeners;
 		// first: a listener may end the hold, whose outcome is then "lost"
-		this.observer.lost(lost);
+		report(lost);
 		threads.execute(() -> notified.forEach((listener) -> notify(listener.action(), lost)));
 	}
 
+	/** Notifies the observer of the declared loss, once; returns after that. */
+	private void report(LockLostEvent lost) {
+		Lock one = Objects.requireNonNull(this.reporting);
+		one.lock();
+		try {
+			if (!this.reported) {
+				this.reported = true;
+				this.observer.lost(lost);
+			}
+		}
+		finally {
+			one.unlock();
+		}
+	}
+
 	/**
-	 * Notifies the observer of the end of the last hold, and first of a declared loss.
+	 * Notifies the observer of the end of the last hold, and first of a loss that is
+	 * declared, perhaps at this moment by another thread. No loss of a hold is declared
+	 * between its end and this call.
 	 * @param lingers whether the lock is only kept closed from now on, so that a loss
 	 * concerns no code
 	 */
 	void reportEnd(Duration held, Duration lease, boolean lingers) {
-		this.observer.released(held, lease, lingers ? null : this.event);
+		LockLostEvent lost = this.event;
+		if (lost != null && !lingers && this.observer.isReported()) {
+			report(lost);
+		}
+		this.observer.released(held, lease);
 	}
 
 	/**

@@ -1,5 +1,8 @@
 package io.holdfast.lock.observation;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.MonitorInfo;
+import java.lang.management.ThreadInfo;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +21,8 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.MDC;
 
 import io.holdfast.lock.LockHandle;
@@ -149,7 +154,7 @@ class ObservationLockObserverTests {
 			public void lost(LossCause cause) {
 				Thread closing = new Thread(holder.join()::close);
 				closing.start();
-				await().until(() -> closing.getState() == Thread.State.BLOCKED || !closing.isAlive());
+				await().until(() -> closing.getState() == Thread.State.WAITING || !closing.isAlive());
 				events.add("lost");
 			}
 
@@ -159,15 +164,7 @@ class ObservationLockObserverTests {
 			}
 
 		};
-		LockObserver observer = new LockObserver() {
-
-			@Override
-			public LockObservation observe(LockName lock, String backend) {
-				return observation;
-			}
-
-		};
-		try (LockEngine engine = engine(observer)) {
+		try (LockEngine engine = engine(following(observation))) {
 			holder.complete(engine.acquire(LockRequest.forLock(LockName.of("stock", "1"))
 				.leaseTime(Duration.ofMillis(200))
 				.renew(false)
@@ -175,6 +172,55 @@ class ObservationLockObserverTests {
 			await().until(() -> events.size() == 2);
 		}
 		assertThat(events).containsExactly("lost", "released");
+	}
+
+	/** A handler that waits for a lock would pin the carrier of a virtual thread. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void endOfAHoldIsObservedOutsideOfMonitors(boolean lost) {
+		List<MonitorInfo> monitors = new CopyOnWriteArrayList<>();
+		List<String> events = new CopyOnWriteArrayList<>();
+		LockObservation observation = new LockObservation() {
+
+			@Override
+			public void lost(LossCause cause) {
+				record("lost");
+			}
+
+			@Override
+			public void released(Duration held) {
+				record("released");
+			}
+
+			private void record(String event) {
+				long[] self = { Thread.currentThread().getId() };
+				ThreadInfo thread = ManagementFactory.getThreadMXBean().getThreadInfo(self, true, false)[0];
+				monitors.addAll(List.of(thread.getLockedMonitors()));
+				events.add(event);
+			}
+
+		};
+		try (LockEngine engine = engine(following(observation))) {
+			LockHandle handle = engine.acquire(LockRequest.forLock(LockName.of("stock", "1"))
+				.leaseTime(lost ? Duration.ofMillis(200) : Duration.ofSeconds(30))
+				.renew(false)
+				.build());
+			await().until(() -> events.isEmpty() != lost);
+			handle.close();
+		}
+		assertThat(events).last().isEqualTo("released");
+		assertThat(monitors).isEmpty();
+	}
+
+	private static LockObserver following(LockObservation observation) {
+		return new LockObserver() {
+
+			@Override
+			public LockObservation observe(LockName lock, String backend) {
+				return observation;
+			}
+
+		};
 	}
 
 	@Test
