@@ -58,15 +58,16 @@ final class AcquisitionObserver {
 		}
 	}
 
-	/**
-	 * Reports the hold of a tentative acquisition. Call it once.
-	 * @return {@code true}
-	 */
-	boolean keep(FencingToken token) {
+	/** Lets a tentative acquisition be reported from now on. {@link #kept} follows. */
+	void keep() {
+		this.reported = true;
+	}
+
+	/** Reports the hold of a tentative acquisition. Call it once. */
+	void kept(FencingToken token) {
 		report();
 		ended(this.granted);
 		holds(token);
-		return true;
 	}
 
 	/** Returns whether the acquisition is reported. */

@@ -82,13 +82,6 @@ final class Lease extends LossState {
 		}
 	}
 
-	/** Reports a tentative hold unless it is lost; a loss is then reported later. */
-	boolean keep() {
-		synchronized (this) {
-			return !lost() && observer().keep(token());
-		}
-	}
-
 	/** Ends one hold, and the lease with the last one; returns the response. */
 	CompletableFuture<?> endHold() {
 		boolean lingers;

@@ -38,8 +38,9 @@ abstract class LossState {
 	private List<Listener> listeners = List.of();
 
 	/**
-	 * Held while the loss is reported; present once it is declared. A monitor would pin a
-	 * virtual thread whose observers wait.
+	 * Held while the loss, or a tentative hold, is reported; present once a loss is
+	 * declared. A monitor would pin a virtual thread whose observers wait. Set under the
+	 * lock of this object.
 	 */
 	private @Nullable Lock reporting;
 
@@ -78,9 +79,31 @@ abstract class LossState {
 		return this.event != null;
 	}
 
+	/** Reports a tentative hold unless it is lost; a loss is then reported later. */
+	boolean keep() {
+		Lock one = new ReentrantLock();
+		one.lock();
+		try {
+			synchronized (this) {
+				if (lost()) {
+					return false;
+				}
+				this.reporting = one;
+				this.observer.keep();
+			}
+			this.observer.kept(token());
+			return true;
+		}
+		finally {
+			one.unlock();
+		}
+	}
+
 	/** Declares the loss. The caller holds the lease's lock. */
 	void declare(LossCause cause) {
-		this.reporting = new ReentrantLock();
+		if (this.reporting == null) {
+			this.reporting = new ReentrantLock();
+		}
 		this.event = new LockLostEvent(this.request.lock(), backendName(), token(), cause);
 	}
 

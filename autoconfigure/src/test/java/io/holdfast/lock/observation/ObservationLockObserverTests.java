@@ -25,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.MDC;
 
+import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
@@ -36,6 +37,7 @@ import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
 
@@ -178,38 +180,29 @@ class ObservationLockObserverTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void endOfAHoldIsObservedOutsideOfMonitors(boolean lost) {
-		List<MonitorInfo> monitors = new CopyOnWriteArrayList<>();
-		List<String> events = new CopyOnWriteArrayList<>();
-		LockObservation observation = new LockObservation() {
-
-			@Override
-			public void lost(LossCause cause) {
-				record("lost");
-			}
-
-			@Override
-			public void released(Duration held) {
-				record("released");
-			}
-
-			private void record(String event) {
-				long[] self = { Thread.currentThread().getId() };
-				ThreadInfo thread = ManagementFactory.getThreadMXBean().getThreadInfo(self, true, false)[0];
-				monitors.addAll(List.of(thread.getLockedMonitors()));
-				events.add(event);
-			}
-
-		};
+		MonitorObservation observation = new MonitorObservation();
 		try (LockEngine engine = engine(following(observation))) {
 			LockHandle handle = engine.acquire(LockRequest.forLock(LockName.of("stock", "1"))
 				.leaseTime(lost ? Duration.ofMillis(200) : Duration.ofSeconds(30))
 				.renew(false)
 				.build());
-			await().until(() -> events.isEmpty() != lost);
+			await().until(() -> observation.events.contains("lost") == lost);
 			handle.close();
 		}
-		assertThat(events).last().isEqualTo("released");
-		assertThat(monitors).isEmpty();
+		assertThat(observation.events).endsWith("released");
+		assertThat(observation.monitors).isEmpty();
+	}
+
+	@Test
+	void holdOfSeveralLocksIsObservedOutsideOfMonitors() {
+		MonitorObservation observation = new MonitorObservation();
+		try (LockEngine engine = engine(following(observation))) {
+			engine.acquire(LockRequest.forLocks(List.of(LockName.of("stock", "1"), LockName.of("stock", "2"))).build())
+				.close();
+		}
+		assertThat(observation.events).containsExactlyInAnyOrder("started", "started", "granted", "granted", "released",
+				"released");
+		assertThat(observation.monitors).isEmpty();
 	}
 
 	private static LockObserver following(LockObservation observation) {
@@ -283,6 +276,42 @@ class ObservationLockObserverTests {
 			assertThat(MDC.get("lock")).isNull();
 			assertThat(MDC.get("lockToken")).isNull();
 		}
+	}
+
+	/** Records the monitors that the notifying thread holds. */
+	private static final class MonitorObservation implements LockObservation {
+
+		final List<String> events = new CopyOnWriteArrayList<>();
+
+		final List<MonitorInfo> monitors = new CopyOnWriteArrayList<>();
+
+		private void record(String event) {
+			long[] self = { Thread.currentThread().getId() };
+			ThreadInfo thread = ManagementFactory.getThreadMXBean().getThreadInfo(self, true, false)[0];
+			this.monitors.addAll(List.of(thread.getLockedMonitors()));
+			this.events.add(event);
+		}
+
+		@Override
+		public void started() {
+			record("started");
+		}
+
+		@Override
+		public void granted(AcquireOutcome outcome, Duration waited, FencingToken token) {
+			record("granted");
+		}
+
+		@Override
+		public void lost(LossCause cause) {
+			record("lost");
+		}
+
+		@Override
+		public void released(Duration held) {
+			record("released");
+		}
+
 	}
 
 }
