@@ -55,8 +55,8 @@ final class LockAnnotations {
 	/**
 	 * Returns the annotation that applies to a method: its own before that of its class.
 	 * The annotation of a class applies to its public methods. It does not apply to
-	 * static methods, to the methods of {@code Object} and to those that are
-	 * {@link Unlocked}.
+	 * static methods, to the methods of {@code Object}, to those that are
+	 * {@link Unlocked}, and to those of other interfaces of its proxy.
 	 */
 	static @Nullable DistributedLock find(Method method, Class<?> targetClass) {
 		Method specific = specific(method, targetClass);
@@ -64,6 +64,7 @@ final class LockAnnotations {
 		DistributedLock own = onMethods(declarations);
 		if (own != null || ReflectionUtils.isObjectMethod(specific) || !Modifier.isPublic(specific.getModifiers())
 				|| Modifier.isStatic(specific.getModifiers())
+				|| !specific.getDeclaringClass().isAssignableFrom(targetClass)
 				|| declarations.stream().anyMatch(LockAnnotations::isUnlocked)) {
 			return own;
 		}

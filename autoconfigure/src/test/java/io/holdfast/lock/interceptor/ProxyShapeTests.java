@@ -1,0 +1,87 @@
+package io.holdfast.lock.interceptor;
+
+import java.util.function.Consumer;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.DelegatingIntroductionInterceptor;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the locks of beans that are proxies of Spring AOP already, of several
+ * interfaces.
+ */
+class ProxyShapeTests {
+
+	private final ApplicationContextRunner runner = LocalLocks.runner();
+
+	private static String held() {
+		return LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString();
+	}
+
+	private void with(ProxyFactory factory, Consumer<Object> use) {
+		this.runner.withBean("bean", Object.class, factory::getProxy).run((context) -> {
+			assertThat(context).hasNotFailed();
+			use.accept(context.getBean("bean"));
+		});
+	}
+
+	@Test
+	void otherInterfaceOfAProxyWithoutATargetHasNoLock() {
+		ProxyFactory factory = new ProxyFactory(Client.class, Health.class);
+		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		with(factory, (bean) -> {
+			assertThat(((Client) bean).run("a")).isEqualTo("[client:a]");
+			assertThat(((Health) bean).status()).isEqualTo("[]");
+		});
+	}
+
+	@Test
+	void otherInterfaceOfARepositoryHasNoLock() {
+		ProxyFactory factory = new ProxyFactory(Client.class, Health.class);
+		factory.setTarget(new Object());
+		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		with(factory, (bean) -> {
+			assertThat(((Client) bean).run("a")).isEqualTo("[client:a]");
+			assertThat(((Health) bean).status()).isEqualTo("[]");
+		});
+	}
+
+	@Test
+	void introducedInterfaceHasNoLock() {
+		ProxyFactory factory = new ProxyFactory(new LockedClass());
+		factory.addAdvice(new DelegatingIntroductionInterceptor((Health) ProxyShapeTests::held));
+		with(factory, (bean) -> assertThat(((Health) bean).status()).isEqualTo("[]"));
+	}
+
+	@DistributedLock(name = "client", key = "#id")
+	interface Client {
+
+		String run(String id);
+
+	}
+
+	interface Health {
+
+		String status();
+
+	}
+
+	@DistributedLock(name = "class", key = "#id")
+	static class LockedClass {
+
+		public @Nullable String run(String id) {
+			return held();
+		}
+
+	}
+
+}
