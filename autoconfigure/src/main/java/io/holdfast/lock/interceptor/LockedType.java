@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.target.EmptyTargetSource;
 
 import io.holdfast.lock.LockConfigurationException;
 
@@ -30,7 +31,7 @@ final class LockedType {
 		if (!(bean instanceof Advised proxy)) {
 			return type;
 		}
-		Class<?> target = proxy.getTargetClass();
+		Class<?> target = hasTarget(proxy) ? type : proxy.getTargetClass();
 		List<Class<?>> annotated = Stream.of(proxy.getProxiedInterfaces())
 			.filter((each) -> target == null || !each.isAssignableFrom(target))
 			.filter((each) -> !LockAnnotations.methods(each).isEmpty())
@@ -46,7 +47,12 @@ final class LockedType {
 
 	/** Whether calls tell the type by their target; a proxy without a target has none. */
 	static boolean isTarget(Class<?> type, Advised proxy) {
-		return type == proxy.getTargetClass();
+		return hasTarget(proxy) && type == AopUtils.getTargetClass(proxy);
+	}
+
+	/** The class of a target that is created later, or for each call, may be unknown. */
+	private static boolean hasTarget(Advised proxy) {
+		return !(proxy.getTargetSource() instanceof EmptyTargetSource);
 	}
 
 	private static void requireNoLockOf(Class<?> target, Class<?> type) {

@@ -8,6 +8,8 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DelegatingIntroductionInterceptor;
+import org.springframework.aop.target.AbstractLazyCreationTargetSource;
+import org.springframework.aop.target.EmptyTargetSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.holdfast.lock.DistributedLock;
@@ -17,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for the locks of beans that are proxies of Spring AOP already, of several
- * interfaces.
+ * interfaces or with a target of their own kind.
  */
 class ProxyShapeTests {
 
@@ -62,6 +64,33 @@ class ProxyShapeTests {
 		with(factory, (bean) -> assertThat(((Health) bean).status()).isEqualTo("[]"));
 	}
 
+	@Test
+	void targetThatIsCreatedLaterHasTheLocksOfItsClass() {
+		ProxyFactory factory = new ProxyFactory();
+		factory.setInterfaces(Part.class);
+		factory.setTargetSource(new AbstractLazyCreationTargetSource() {
+
+			@Override
+			protected Object createObject() {
+				return new WholePart();
+			}
+
+		});
+		with(factory, (bean) -> {
+			assertThat(((Part) bean).first()).isEqualTo("[first]");
+			assertThat(((Part) bean).second()).isEqualTo("[second]");
+		});
+	}
+
+	@Test
+	void proxyThatNamesAClassWithoutATargetHasItsLock() {
+		ProxyFactory factory = new ProxyFactory();
+		factory.setInterfaces(Inheriting.class);
+		factory.setTargetSource(EmptyTargetSource.forClass(Inheriting.class));
+		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		with(factory, (bean) -> assertThat(((Health) bean).status()).isEqualTo("[inheriting]"));
+	}
+
 	@DistributedLock(name = "client", key = "#id")
 	interface Client {
 
@@ -75,10 +104,39 @@ class ProxyShapeTests {
 
 	}
 
+	@DistributedLock("inheriting")
+	interface Inheriting extends Health {
+
+	}
+
 	@DistributedLock(name = "class", key = "#id")
 	static class LockedClass {
 
 		public @Nullable String run(String id) {
+			return held();
+		}
+
+	}
+
+	interface Part {
+
+		@DistributedLock("first")
+		String first();
+
+		String second();
+
+	}
+
+	static class WholePart implements Part {
+
+		@Override
+		public String first() {
+			return held();
+		}
+
+		@Override
+		@DistributedLock("second")
+		public String second() {
 			return held();
 		}
 
