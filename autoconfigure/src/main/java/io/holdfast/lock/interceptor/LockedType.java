@@ -7,6 +7,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.target.EmptyTargetSource;
 
@@ -24,7 +25,8 @@ final class LockedType {
 	 * Returns the class of the target. If the target does not implement an annotated
 	 * interface of its proxy, as in a Spring Data repository, returns that interface, and
 	 * also if there is no target, as in a client of HTTP: the class of the proxy has
-	 * methods of Spring, too.
+	 * methods of Spring, too. A proxy around another one, such as that of an aspect
+	 * around a repository, has the type of the inner one.
 	 */
 	static Class<?> of(Object bean) {
 		Class<?> type = AopUtils.getTargetClass(bean);
@@ -37,7 +39,8 @@ final class LockedType {
 			.filter((each) -> !LockAnnotations.methods(each).isEmpty())
 			.toList();
 		if (annotated.isEmpty() || (target == null && annotated.size() > 1)) {
-			return type;
+			// the class of an inner proxy says nothing about what that proxy stands for
+			return (AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner) ? of(inner) : type;
 		}
 		if (target != null) {
 			requireNoLockOf(target, annotated.get(0));

@@ -3,14 +3,19 @@ package io.holdfast.lock.interceptor;
 import java.util.function.Consumer;
 
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
 import org.springframework.aop.support.DelegatingIntroductionInterceptor;
 import org.springframework.aop.target.AbstractLazyCreationTargetSource;
 import org.springframework.aop.target.EmptyTargetSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.Ordered;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockContext;
@@ -91,6 +96,60 @@ class ProxyShapeTests {
 		with(factory, (bean) -> assertThat(((Health) bean).status()).isEqualTo("[inheriting]"));
 	}
 
+	private static Object advised(Class<?> type, @Nullable Object target) {
+		ProxyFactory factory = new ProxyFactory();
+		factory.setInterfaces(type);
+		if (target != null) {
+			factory.setTarget(target);
+		}
+		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		return factory.getProxy();
+	}
+
+	private void withAspect(Object bean, Consumer<Object> use) {
+		this.runner.withBean("bean", Object.class, () -> bean).withBean(BeanNameAutoProxyCreator.class, () -> {
+			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+			creator.setBeanNames("bean");
+			// as Spring Boot sets it
+			creator.setOrder(Ordered.HIGHEST_PRECEDENCE);
+			creator.setInterceptorNames("aspect");
+			return creator;
+		}).withBean("aspect", MethodInterceptor.class, () -> MethodInvocation::proceed).run((context) -> {
+			assertThat(context).hasNotFailed();
+			use.accept(context.getBean("bean"));
+		});
+	}
+
+	/** As a client of HTTP to which an aspect applies. */
+	@Test
+	void clientBehindAnAspectHasTheLockOfItsInterface() {
+		withAspect(advised(Client.class, null), (bean) -> assertThat(((Client) bean).run("a")).isEqualTo("[client:a]"));
+		withAspect(advised(Inheriting.class, null),
+				(bean) -> assertThat(((Health) bean).status()).isEqualTo("[inheriting]"));
+	}
+
+	/** As a Spring Data repository to which an aspect or a cache applies. */
+	@ParameterizedTest
+	@ValueSource(classes = { Client.class, Inheriting.class })
+	void repositoryBehindAnAspectHasTheLockOfItsInterface(Class<?> type) {
+		withAspect(advised(type, new Object()), (bean) -> {
+			if (bean instanceof Client client) {
+				assertThat(client.run("a")).isEqualTo("[client:a]");
+			}
+			else {
+				assertThat(((Health) bean).status()).isEqualTo("[inheriting]");
+			}
+		});
+	}
+
+	@Test
+	void classBehindTwoProxiesHasItsLocks() {
+		ProxyFactory factory = new ProxyFactory();
+		factory.setInterfaces(Plain.class);
+		factory.setTarget(new LockedPlain());
+		withAspect(factory.getProxy(), (bean) -> assertThat(((Plain) bean).run()).isEqualTo("[plain]"));
+	}
+
 	@DistributedLock(name = "client", key = "#id")
 	interface Client {
 
@@ -137,6 +196,22 @@ class ProxyShapeTests {
 		@Override
 		@DistributedLock("second")
 		public String second() {
+			return held();
+		}
+
+	}
+
+	interface Plain {
+
+		String run();
+
+	}
+
+	static class LockedPlain implements Plain {
+
+		@Override
+		@DistributedLock("plain")
+		public String run() {
 			return held();
 		}
 
