@@ -1,6 +1,5 @@
 package io.holdfast.lock.engine;
 
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 

@@ -7,7 +7,6 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
-import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;

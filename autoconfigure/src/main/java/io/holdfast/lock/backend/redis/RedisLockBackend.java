@@ -12,14 +12,11 @@ import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
-import io.holdfast.lock.backend.redis.ScriptClient.Call;
-import io.holdfast.lock.backend.redis.ScriptClient.Replicated;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
 import io.holdfast.lock.spi.Capability;

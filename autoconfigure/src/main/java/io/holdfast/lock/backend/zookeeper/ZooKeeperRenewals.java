@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.RenewResult;

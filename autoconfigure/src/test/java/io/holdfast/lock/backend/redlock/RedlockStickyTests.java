@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.StickyEngineCases;
 import io.holdfast.lock.backend.StickyInstance;
