@@ -28,6 +28,7 @@ import io.holdfast.lock.LockInspector;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.support.Failures;
 
 /**
  * Actuator endpoint that shows the locks of this instance, asks the store about a lock,
@@ -155,10 +156,8 @@ public final class DistributedLocksEndpoint {
 					Map.of("lock", lock.id(), "backend", backend, "outcome", outcome)));
 		}
 		catch (Throwable ex) {
-			// Kotlin throws checked exceptions undeclared; the outcome remains the same
-			if (ex instanceof InterruptedException) {
-				Thread.currentThread().interrupt();
-			}
+			// the outcome remains the same
+			Failures.keepInterrupt(ex);
 			logger.error("A listener for the audit of the forced release of lock '%s' failed".formatted(lock), ex);
 		}
 	}

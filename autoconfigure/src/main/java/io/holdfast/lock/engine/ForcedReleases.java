@@ -20,6 +20,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.support.Failures;
 
 /**
  * Releases locks by force: takes each lease from its holder in this JVM, and then revokes
@@ -211,11 +212,8 @@ final class ForcedReleases {
 			this.listener.accept(event);
 		}
 		catch (Throwable ex) {
-			// Kotlin throws checked exceptions undeclared; the lock is released in any
-			// case
-			if (ex instanceof InterruptedException) {
-				Thread.currentThread().interrupt();
-			}
+			// the lock is released in any case
+			Failures.keepInterrupt(ex);
 			logger.error("A listener for the forced release of lock '%s' failed".formatted(event.lock()), ex);
 		}
 	}

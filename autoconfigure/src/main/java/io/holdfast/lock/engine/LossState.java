@@ -188,10 +188,7 @@ abstract class LossState {
 			listener.accept(lost);
 		}
 		catch (Throwable ex) {
-			// Kotlin throws checked exceptions undeclared
-			if (ex instanceof InterruptedException) {
-				Thread.currentThread().interrupt();
-			}
+			Failures.keepInterrupt(ex);
 			logger.error("A listener for the loss of lock '%s' failed".formatted(lost.lock()), ex);
 		}
 	}

@@ -35,6 +35,18 @@ public final class Failures {
 	}
 
 	/**
+	 * Sets the interrupt flag of the present thread again if code of the application has
+	 * thrown an {@link InterruptedException}, which is logged and goes no further. Kotlin
+	 * throws it undeclared, so it is caught with all others.
+	 * @param failure what was thrown
+	 */
+	public static void keepInterrupt(Throwable failure) {
+		if (failure instanceof InterruptedException) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/**
 	 * Returns a description of the root cause, to which a sentence may append a period.
 	 * @param failure the failure
 	 * @return the simple name of the root cause's class, or of its first public
