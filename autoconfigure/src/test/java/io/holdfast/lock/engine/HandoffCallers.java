@@ -35,6 +35,10 @@ abstract class HandoffCallers {
 				this.steps::add);
 	}
 
+	void stickyFor(Duration sticky) {
+		this.fixture = new EngineFixture(settings().sticky(sticky).build(), TransactionBoundary.NONE, this.steps::add);
+	}
+
 	CompletableFuture<LockHandle> acquire(LockRequest.Builder request) {
 		CompletableFuture<LockHandle> handle = this.fixture.acquire(request);
 		runSteps();

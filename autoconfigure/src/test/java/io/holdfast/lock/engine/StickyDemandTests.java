@@ -15,11 +15,9 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
-import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
-import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -92,7 +90,7 @@ class StickyDemandTests extends HandoffCallers {
 	@ParameterizedTest
 	@CsvSource({ "SHARED, false", "EXCLUSIVE, true" })
 	void leaseOfTheOwnInstanceIsReleasedBeforeTheClaimOfAnotherKind(LockMode mode, boolean fair) {
-		this.fixture = new EngineFixture(settings().sticky(LONG).build(), TransactionBoundary.NONE, this.steps::add);
+		stickyFor(LONG);
 		close(acquire());
 		CompletableFuture<LockHandle> next = acquire(request().mode(mode).fair(fair).waitTime(Duration.ZERO));
 		assertThat(next).isCompleted();
@@ -103,7 +101,7 @@ class StickyDemandTests extends HandoffCallers {
 
 	@Test
 	void leaseThatALocalCallerUsesIsLeftToIt() {
-		this.fixture = new EngineFixture(settings().sticky(LONG).build(), TransactionBoundary.NONE, this.steps::add);
+		stickyFor(LONG);
 		close(acquire());
 		CompletableFuture<LockHandle> using = acquire();
 		CompletableFuture<LockHandle> fair = acquire(request().fair(true).waitTime(Duration.ZERO));

@@ -17,12 +17,10 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
-import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
-import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -34,10 +32,6 @@ class StickyTests extends HandoffCallers {
 
 	StickyTests() {
 		stickyFor(STICKY);
-	}
-
-	private void stickyFor(Duration sticky) {
-		this.fixture = new EngineFixture(settings().sticky(sticky).build(), TransactionBoundary.NONE, this.steps::add);
 	}
 
 	private void acquireAndClose() {
