@@ -2,7 +2,6 @@ package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -19,6 +18,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
 import io.holdfast.lock.support.Failures;
+import io.holdfast.lock.support.SqlStates;
 import io.holdfast.lock.support.TableChecks;
 
 /**
@@ -33,9 +33,6 @@ record FenceTable(FencingProperties fencing, DataSource dataSource, Supplier<Str
 	static final String DATA_SOURCE = "distributed-lock.fencing.data-source";
 
 	private static final Log logger = LogFactory.getLog(FencingAutoConfiguration.class);
-
-	/** SQL states of a denied right in PostgreSQL and H2, and of a read-only database. */
-	private static final Set<String> DENIALS = Set.of("42501", "90096", "25006");
 
 	/**
 	 * Initializes and verifies the table in bounded time, however long the connection
@@ -76,13 +73,13 @@ record FenceTable(FencingProperties fencing, DataSource dataSource, Supplier<Str
 	}
 
 	private void requireUsable(RuntimeException ex) {
-		if (Failures.hasSqlState(ex, DENIALS)) {
+		if (SqlStates.deniesRight(ex) || SqlStates.startsWith(ex, SqlStates.READ_ONLY)) {
 			throw new UnusableException(
 					"the user of data source %s may not read and write the table '%s' (%s). Grant it SELECT, INSERT and UPDATE."
 						.formatted(this.name.get(), this.fencing.table(), Failures.rootMessage(ex)),
 					ex);
 		}
-		if (Failures.lacksColumn(ex)) {
+		if (SqlStates.lacksColumn(ex)) {
 			throw new UnusableException(
 					"the table '%s' in data source %s differs from the script 'io/holdfast/lock/fencing/schema.sql' of this library (%s). Add the missing columns, or correct 'distributed-lock.fencing.table'."
 						.formatted(this.fencing.table(), this.name.get(), Failures.rootMessage(ex)),

@@ -13,13 +13,12 @@ import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.transaction.TransactionTimedOutException;
 
 import io.holdfast.lock.support.Failures;
+import io.holdfast.lock.support.SqlStates;
 
 /**
  * Explains why a database prevented a transaction from passing its fence.
  */
 final class FenceFailure {
-
-	private static final String SERIALIZATION_FAILURE = "40001";
 
 	private static final int MARIADB_CHANGED_SINCE = 1020;
 
@@ -83,8 +82,10 @@ final class FenceFailure {
 	 * happens to a holder that has waited for its predecessor.
 	 */
 	private static boolean hiddenBySnapshot(DataAccessException failure) {
-		return causedBy(failure, (sql) -> sql.getErrorCode() == MARIADB_CHANGED_SINCE
-				|| (SERIALIZATION_FAILURE.equals(sql.getSQLState()) && sql.getErrorCode() != MARIADB_DEADLOCK));
+		return causedBy(failure,
+				(sql) -> sql.getErrorCode() == MARIADB_CHANGED_SINCE
+						|| (SqlStates.SERIALIZATION_FAILURE.equals(sql.getSQLState())
+								&& sql.getErrorCode() != MARIADB_DEADLOCK));
 	}
 
 	private static boolean lockWaitFailed(DataAccessException failure) {

@@ -31,8 +31,8 @@ import org.springframework.util.function.SingletonSupplier;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
-import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.Resources;
+import io.holdfast.lock.support.SqlStates;
 
 /**
  * The guard of a database, with one row for each lock. The row contains the greatest
@@ -200,10 +200,10 @@ public final class JdbcFencingGuard implements FencingGuard {
 			return true;
 		}
 		catch (DataAccessException ex) {
-			if (beforeSavepoint && Failures.isOfAbortedTransaction(ex)) {
+			if (beforeSavepoint && SqlStates.isOfAbortedTransaction(ex)) {
 				throw FenceFailure.inDoubt(entries(holds).toList().get(0), ex);
 			}
-			if (Failures.isOfEndedTransaction(ex, connection)) {
+			if (SqlStates.isOfEndedTransaction(ex, connection)) {
 				return false;
 			}
 			throw ex;

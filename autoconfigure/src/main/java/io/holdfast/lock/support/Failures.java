@@ -1,10 +1,7 @@
 package io.holdfast.lock.support;
 
 import java.lang.reflect.Modifier;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.Objects;
-import java.util.Set;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -17,19 +14,6 @@ import org.springframework.util.ReflectionUtils;
 public final class Failures {
 
 	private static final int DEEPEST = 50;
-
-	/** The first one is that of PostgreSQL. */
-	private static final Set<String> NO_SUCH_COLUMN = Set.of("42703", "42S22");
-
-	/** PostgreSQL rejects each statement after one that has failed. */
-	private static final Set<String> ABORTED = Set.of("25P02");
-
-	/**
-	 * The connection is lost, or the server has ended the session: after a command of an
-	 * operator, after a timeout, or because it stops.
-	 */
-	private static final Set<String> LOST = Set.of("08000", "08003", "08006", "08S01", "25P03", "25P04", "57P01",
-			"57P02");
 
 	private Failures() {
 	}
@@ -85,57 +69,6 @@ public final class Failures {
 	 */
 	public static Throwable root(Throwable failure) {
 		return causes(failure).reduce((outer, cause) -> cause).orElse(failure);
-	}
-
-	/**
-	 * Returns whether a database has rejected a statement because a table lacks a column.
-	 * @param failure the failure
-	 * @return whether PostgreSQL, H2 or MariaDB reports that
-	 */
-	public static boolean lacksColumn(Throwable failure) {
-		return hasSqlState(failure, NO_SUCH_COLUMN);
-	}
-
-	/**
-	 * Returns whether a database has reported one of some SQL states.
-	 * @param failure the failure
-	 * @param states the states
-	 * @return whether the failure or one of its causes has one of them
-	 */
-	public static boolean hasSqlState(Throwable failure, Set<String> states) {
-		return causes(failure).anyMatch((cause) -> cause instanceof SQLException sql && sql.getSQLState() != null
-				&& states.contains(sql.getSQLState()));
-	}
-
-	/**
-	 * Returns whether PostgreSQL has rejected a statement because an earlier one of the
-	 * same transaction has failed.
-	 * @param failure the failure
-	 * @return whether the transaction can only be rolled back
-	 */
-	public static boolean isOfAbortedTransaction(Throwable failure) {
-		return hasSqlState(failure, ABORTED);
-	}
-
-	/**
-	 * Returns whether a statement has failed because the database had ended its
-	 * transaction before.
-	 * @param failure the failure
-	 * @param connection the connection of the transaction
-	 * @return whether the transaction was aborted or its connection is lost
-	 */
-	public static boolean isOfEndedTransaction(Throwable failure, Connection connection) {
-		return isOfAbortedTransaction(failure) || hasSqlState(failure, LOST) || isClosed(connection);
-	}
-
-	/** A pool closes a connection that is lost, and reports that without an SQL state. */
-	private static boolean isClosed(Connection connection) {
-		try {
-			return connection.isClosed();
-		}
-		catch (SQLException ex) {
-			return false;
-		}
 	}
 
 	/**

@@ -15,6 +15,7 @@ import org.springframework.util.ConcurrentReferenceHashMap;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.FinishedTransaction;
+import io.holdfast.lock.support.SqlStates;
 
 /**
  * Detects whether the current transaction reads from a snapshot that was taken at its
@@ -123,7 +124,7 @@ final class TransactionSnapshot {
 			return connection.getTransactionIsolation();
 		}
 		catch (SQLException ex) {
-			if (Failures.isOfEndedTransaction(ex, connection)) {
+			if (SqlStates.isOfEndedTransaction(ex, connection)) {
 				return null;
 			}
 			throw new LockConfigurationException(

@@ -9,6 +9,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.support.Failures;
+import io.holdfast.lock.support.SqlStates;
 
 /**
  * Explains errors of the mode {@code advisory}.
@@ -22,7 +23,7 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 	 * connection is broken, or the server has ended the session.
 	 */
 	static boolean endsSession(SQLException ex) {
-		return JdbcErrors.hasClass(ex, "08") || JdbcErrors.hasClass(ex, "57P");
+		return SqlStates.startsWith(ex, "08") || SqlStates.startsWith(ex, "57P");
 	}
 
 	/**
@@ -30,7 +31,7 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 	 * given one.
 	 */
 	Exception ofRevocation(SQLException ex, LockName lock) {
-		return JdbcErrors.hasClass(ex, "42501") ? new LockBackendException(
+		return SqlStates.startsWith(ex, SqlStates.PERMISSION_DENIED) ? new LockBackendException(
 				"Lock '%s' (backend jdbc) is still held: this database user must not end the session of its holder, which has another user (SQL state 42501). Use the same user for all instances, or grant it the role 'pg_signal_backend'."
 					.formatted(lock),
 				ex) : ofQuery(ex);

@@ -14,6 +14,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.support.SqlStates;
 
 /**
  * Answers the questions of operators about advisory locks, and about the database itself.
@@ -25,8 +26,6 @@ final class AdvisoryLookup {
 
 	/** The first version with {@code idle_session_timeout}. */
 	private static final int LEAST_VERSION = 14;
-
-	private static final String READ_ONLY = "25006";
 
 	private final JdbcConnections connections;
 
@@ -91,12 +90,12 @@ final class AdvisoryLookup {
 			String version = supportedVersion(connection);
 			boolean permitted = Boolean.TRUE.equals(this.probe.first(connection, (name) -> null, (row) -> {
 				if (row.getBoolean(1)) {
-					throw new SQLException("its transactions are read-only", READ_ONLY);
+					throw new SQLException("its transactions are read-only", SqlStates.READ_ONLY);
 				}
 				return row.getBoolean(2);
 			}));
 			if (!permitted) {
-				throw new SQLException("permission denied for the sequence", "42501");
+				throw new SQLException("permission denied for the sequence", SqlStates.PERMISSION_DENIED);
 			}
 			return version;
 		});

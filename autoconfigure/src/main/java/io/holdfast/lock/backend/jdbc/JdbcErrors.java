@@ -12,6 +12,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.support.Failures;
+import io.holdfast.lock.support.SqlStates;
 
 /**
  * Distinguishes definite errors from unknown outcomes by the class of the SQL state.
@@ -20,8 +21,6 @@ final class JdbcErrors {
 
 	/** In the message of HikariCP. */
 	private static final String NO_CONNECTION = "(total=0,";
-
-	private static final String READ_ONLY = "25006";
 
 	private static final String DUPLICATE = "23505";
 
@@ -37,10 +36,6 @@ final class JdbcErrors {
 	/** The user has too many connections, or has sent too many requests in this hour. */
 	private static final Set<Integer> LIMITS_OF_MARIADB = Set.of(1203, 1226);
 
-	private static final String FORBIDDEN = "42501";
-
-	private static final String FORBIDDEN_IN_H2 = "90096";
-
 	private JdbcErrors() {
 	}
 
@@ -49,7 +44,7 @@ final class JdbcErrors {
 	 * favor of another.
 	 */
 	static boolean isRetryable(SQLException ex) {
-		return hasClass(ex, "40001") || hasClass(ex, "40P01");
+		return SqlStates.startsWith(ex, SqlStates.SERIALIZATION_FAILURE) || SqlStates.startsWith(ex, "40P01");
 	}
 
 	/** Whether a concurrent transaction has inserted the same row. */
@@ -71,7 +66,7 @@ final class JdbcErrors {
 						.formatted(lock, ex.getSQLState(), table, table),
 					ex);
 		}
-		if (hasClass(ex, "28")) {
+		if (SqlStates.startsWith(ex, "28")) {
 			return new LockBackendException("Lock '%s' (backend jdbc): %s".formatted(lock, loginRejected(ex)), ex);
 		}
 		return null;
@@ -95,10 +90,10 @@ final class JdbcErrors {
 		if (isRejected(ex)) {
 			return unreachable(ex, table);
 		}
-		if (hasClass(ex, "28")) {
+		if (SqlStates.startsWith(ex, "28")) {
 			return new LockBackendException("Backend jdbc: " + loginRejected(ex), ex);
 		}
-		if (hasClass(ex, READ_ONLY)) {
+		if (SqlStates.startsWith(ex, SqlStates.READ_ONLY)) {
 			return new LockBackendException(
 					"Backend jdbc: the database rejects changes (SQL state %s): %s. Connect to the primary server, with a user that may write."
 						.formatted(ex.getSQLState(), Failures.rootMessage(ex)),
@@ -112,13 +107,13 @@ final class JdbcErrors {
 	 * @return a configuration exception if another attempt would not change it
 	 */
 	static LockException unreachable(SQLException ex, String table) {
-		if (isForbidden(ex)) {
+		if (SqlStates.deniesRight(ex)) {
 			return new LockConfigurationException(
 					"The user of the backend 'jdbc' may not use the tables '%s' and '%s_reader' (%s). Grant it SELECT, INSERT and UPDATE on both, and DELETE on '%s_reader'."
 						.formatted(table, table, Failures.rootMessage(ex), table),
 					ex);
 		}
-		if (Failures.lacksColumn(ex)) {
+		if (SqlStates.lacksColumn(ex)) {
 			return new LockConfigurationException(
 					"The tables '%s' and '%s_reader' of the backend 'jdbc' differ from the script 'io/holdfast/lock/backend/jdbc/schema.sql' of this library: %s. Add the missing columns, or drop the tables while no lock is held and create them again."
 						.formatted(table, table, Failures.rootMessage(ex)),
@@ -142,7 +137,7 @@ final class JdbcErrors {
 				|| ex.getCause() instanceof NoSuchElementException
 				|| ex.getClass().getSimpleName().equals("PoolExhaustedException");
 		// an unreachable database has an SQL state of its own
-		if (!exhausted || hasClass(ex, "")) {
+		if (!exhausted || SqlStates.startsWith(ex, "")) {
 			return null;
 		}
 		String message = hasOpenedNone(ex)
@@ -166,29 +161,19 @@ final class JdbcErrors {
 		if (mayPass(ex)) {
 			return false;
 		}
-		if (hasClass(ex, "3F")) {
+		if (SqlStates.startsWith(ex, "3F")) {
 			return true;
 		}
 		if (!(ex instanceof SQLTransientConnectionException)) {
-			return hasClass(ex, "42");
+			return SqlStates.startsWith(ex, "42");
 		}
-		return ex.getCause() instanceof SQLException cause && cause.getErrorCode() > 0 && hasClass(cause, "42");
+		return ex.getCause() instanceof SQLException cause && cause.getErrorCode() > 0
+				&& SqlStates.startsWith(cause, "42");
 	}
 
 	private static boolean mayPass(SQLException ex) {
-		return hasClass(ex, PREPARED_BEFORE) || Failures.causes(ex)
+		return SqlStates.startsWith(ex, PREPARED_BEFORE) || Failures.causes(ex)
 			.anyMatch((cause) -> cause instanceof SQLException sql && LIMITS_OF_MARIADB.contains(sql.getErrorCode()));
-	}
-
-	/** Whether the database knows what was asked for, but denies the right to it. */
-	private static boolean isForbidden(SQLException ex) {
-		return hasClass(ex, FORBIDDEN) || hasClass(ex, FORBIDDEN_IN_H2);
-	}
-
-	static boolean hasClass(SQLException ex, String stateClass) {
-		return Failures.causes(ex)
-			.anyMatch((cause) -> cause instanceof SQLException sql && sql.getSQLState() != null
-					&& sql.getSQLState().startsWith(stateClass));
 	}
 
 }
