@@ -236,7 +236,8 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		after(Math.min(Backoff.afterUnknownOutcome(before, this.time), left()), this::attemptInTime);
 	}
 
-	private void timedOut() {
+	@Override
+	void timedOut() {
 		if (this.attempts.wasInterrupted()) {
 			cancel();
 			return;

@@ -147,7 +147,13 @@ final class Lease extends LossState {
 			released(answered.join());
 			return ClosableHold.DONE;
 		}
-		this.ticket.leaveBehindRelease(ordered);
+		// a request that is sent after an ordered release also reaches the store after it
+		if (ordered) {
+			this.ticket.leave();
+		}
+		else {
+			this.ticket.leaving();
+		}
 		return answered.handle((answer, failure) -> {
 			released(answer);
 			return null;

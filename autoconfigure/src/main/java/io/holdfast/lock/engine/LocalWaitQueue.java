@@ -154,6 +154,11 @@ final class LocalWaitQueue {
 		return true;
 	}
 
+	/** Whether a caller waits behind one that came later and is not leaving yet. */
+	boolean isOvertaken(Ticket ticket) {
+		return ticket.state == State.QUEUED && this.admitted != null && !this.leaving;
+	}
+
 	private void admit(Ticket ticket) {
 		this.admitted = ticket;
 		ticket.idleLease = this.idleLease;

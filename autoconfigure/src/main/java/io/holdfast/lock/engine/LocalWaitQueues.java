@@ -158,6 +158,9 @@ final class LocalWaitQueues {
 		/** Called when the caller is admitted after waiting. */
 		abstract void onAdmitted();
 
+		/** Called when the caller has waited for long enough. */
+		abstract void timedOut();
+
 		/**
 		 * Asks to be admitted. An unused lease that this caller cannot take over ends.
 		 * @return the state after that; {@link State#OUTSIDE} if another caller comes
@@ -178,19 +181,6 @@ final class LocalWaitQueues {
 		void leaving() {
 			if (isAdmitted()) {
 				visit(LocalWaitQueue::leaving);
-			}
-		}
-
-		/**
-		 * Leaves the queue, or is about to, after a release was sent.
-		 * @param ordered whether the next request reaches the store after it
-		 */
-		void leaveBehindRelease(boolean ordered) {
-			if (ordered) {
-				leave();
-			}
-			else {
-				leaving();
 			}
 		}
 
@@ -270,6 +260,9 @@ final class LocalWaitQueues {
 			run(() -> {
 				if (visit(LocalWaitQueue::take)) {
 					onAdmitted();
+				}
+				else if (!this.request.waits() && visit(LocalWaitQueue::isOvertaken)) {
+					timedOut();
 				}
 			});
 		}

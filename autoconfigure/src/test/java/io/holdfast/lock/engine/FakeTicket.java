@@ -25,4 +25,9 @@ final class FakeTicket extends LocalWaitQueues.Ticket {
 		this.onAdmitted.run();
 	}
 
+	@Override
+	void timedOut() {
+		throw new IllegalStateException("refused");
+	}
+
 }

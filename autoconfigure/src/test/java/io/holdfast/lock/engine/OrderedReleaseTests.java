@@ -1,6 +1,8 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -15,6 +17,7 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -121,6 +124,31 @@ class OrderedReleaseTests {
 		CompletableFuture<LockHandle> next = this.fixture.acquire(request().waitTime(Duration.ZERO));
 		this.fixture.time.advance(EngineSettings.DEFAULTS.responseTimeout());
 		assertThat(next).isCompletedExceptionally();
+	}
+
+	/** It waits for the release only, not for a caller that was faster after it. */
+	@Test
+	void callerThatDoesNotWaitIsRefusedIfAnotherOvertakesIt() {
+		Deque<Runnable> steps = new ArrayDeque<>();
+		EngineFixture delayed = new EngineFixture(EngineSettings.DEFAULTS, TransactionBoundary.NONE, steps::add);
+		delayed.backend.releases
+			.add((grant) -> this.response.thenApply((answer) -> delayed.backend.free(grant.claim())));
+		delayed.engine.acquire(request().build()).close();
+		CompletableFuture<LockHandle> overtaken = delayed.acquire(request().waitTime(Duration.ZERO));
+		runAll(steps);
+		this.response.complete(new ReleaseResult.Released());
+		LockHandle holder = delayed.engine.acquire(request().build());
+		runAll(steps);
+		assertThat(overtaken).isCompletedExceptionally();
+		assertThat(holder.isHeld()).isTrue();
+		holder.close();
+		delayed.assertNothingLeft();
+	}
+
+	private static void runAll(Deque<Runnable> steps) {
+		while (!steps.isEmpty()) {
+			steps.poll().run();
+		}
 	}
 
 	private void releaseWithItsResponse() {
