@@ -17,12 +17,10 @@ import io.holdfast.lock.support.Failures;
 
 /**
  * The attempts of one acquisition at the store: what they may have left there, and why
- * their outcome is unknown. Only steps of the acquisition use it, unless a method says
- * otherwise.
+ * their outcome is unknown. Only its steps use it, unless a method says otherwise.
  */
 final class Attempts {
 
-	/** Sends the attempts. */
 	private final Acquisition acquisition;
 
 	/** Created for the first attempt: a lease that is taken over needs none. */
@@ -220,8 +218,10 @@ final class Attempts {
 	}
 
 	private CompletableFuture<Void> abandon() {
-		return this.acquisition.context.retrier()
-			.abandon(this.acquisition.request.backend(), Objects.requireNonNull(this.claim));
+		EngineContext context = this.acquisition.context;
+		ResolvedRequest request = this.acquisition.request;
+		return context.releases()
+			.withdrawal(request, context.retrier().abandon(request.backend(), Objects.requireNonNull(this.claim)));
 	}
 
 	/**

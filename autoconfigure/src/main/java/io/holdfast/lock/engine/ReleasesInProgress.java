@@ -7,22 +7,38 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.spi.Capability;
 
 /**
- * The releases of this JVM that a later request may overtake on its way to the store. The
- * callers of one wait queue follow each other. But readers, writers and fair callers have
- * different queues, so a caller that does not wait would find the lock held by the caller
- * before it. Thread-safe.
+ * The releases and withdrawals of this JVM that a later request may overtake on its way
+ * to the store. The callers of one wait queue follow each other. But readers, writers and
+ * fair callers have different queues, so a caller that does not wait would find the lock
+ * held by the caller before it. Thread-safe.
  */
 final class ReleasesInProgress {
 
 	private final Map<Released, CompletableFuture<?>> present = new ConcurrentHashMap<>();
 
 	/**
-	 * Adds a release that was sent.
+	 * Adds the withdrawal of a claim that the store may have granted.
+	 * @param answered completes with the store's response
+	 * @return the same future
+	 */
+	<T> CompletableFuture<T> withdrawal(ResolvedRequest request, CompletableFuture<T> answered) {
+		if (!request.backend().capabilities().has(Capability.ORDERED)) {
+			add(request, answered);
+		}
+		return answered;
+	}
+
+	/**
+	 * Adds a release that was sent and may be overtaken.
 	 * @param answered completes with the store's response
 	 */
 	void add(ResolvedRequest request, CompletableFuture<?> answered) {
+		if (answered.isDone()) {
+			return;
+		}
 		Released released = new Released(LockAtBackend.of(request), request.mode());
 		CompletableFuture<?> all = this.present.merge(released, answered, CompletableFuture::allOf);
 		all.whenComplete((answer, failure) -> this.present.remove(released, all));

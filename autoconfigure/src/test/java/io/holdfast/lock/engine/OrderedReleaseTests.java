@@ -145,6 +145,29 @@ class OrderedReleaseTests {
 		delayed.assertNothingLeft();
 	}
 
+	/** The store may have granted the claim. */
+	@ParameterizedTest
+	@CsvSource({ "EXCLUSIVE, true, EXCLUSIVE, false", "SHARED, false, EXCLUSIVE, false",
+			"EXCLUSIVE, false, EXCLUSIVE, true" })
+	void callerThatDoesNotWaitAwaitsTheWithdrawalOfAnyClaim(LockMode before, boolean fairBefore, LockMode mode,
+			boolean fair) {
+		CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+		this.backend.capabilities = FakeBackend.capableOf();
+		this.backend.releases.clear();
+		this.backend.acquires.add((claim) -> {
+			this.backend.answer(claim);
+			return new CompletableFuture<>();
+		});
+		this.backend.withdrawals.add((claim) -> withdrawn.thenAccept((answer) -> this.backend.free(claim)));
+		this.fixture.acquire(request().mode(before).fair(fairBefore)).cancel(true);
+		CompletableFuture<LockHandle> next = this.fixture
+			.acquire(request().mode(mode).fair(fair).waitTime(Duration.ZERO));
+		assertThat(next).isNotDone();
+		withdrawn.complete(null);
+		next.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
 	private static void runAll(Deque<Runnable> steps) {
 		while (!steps.isEmpty()) {
 			steps.poll().run();
