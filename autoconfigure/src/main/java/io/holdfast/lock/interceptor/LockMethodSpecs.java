@@ -158,22 +158,28 @@ final class LockMethodSpecs {
 	}
 
 	private LockRequest template(Method method, DistributedLock annotation) {
+		String name = name(method, annotation);
+		Duration waitTime = waitTime(method, annotation);
+		Duration leaseTime = duration(method, "leaseTime", annotation.leaseTime());
+		Duration maxHold = duration(method, "maxHold", annotation.maxHold());
+		Duration minHold = duration(method, "minHold", annotation.minHold());
+		String backend = StringUtils.hasText(annotation.backend()) ? resolve(method, "backend", annotation.backend())
+				: null;
 		try {
-			LockRequest.Builder request = LockRequest.forLock(LockName.of(name(method, annotation)))
+			return LockRequest.forLock(LockName.of(name))
 				.mode(annotation.mode())
-				.waitTime(waitTime(method, annotation))
-				.leaseTime(duration(method, "leaseTime", annotation.leaseTime()))
+				.waitTime(waitTime)
+				.leaseTime(leaseTime)
 				.renew(annotation.renew())
-				.maxHold(duration(method, "maxHold", annotation.maxHold()))
+				.maxHold(maxHold)
+				.minHold((minHold != null) ? minHold : Duration.ZERO)
 				.fair(annotation.fair())
-				.backend(StringUtils.hasText(annotation.backend()) ? resolve(method, "backend", annotation.backend())
-						: null);
-			Duration minHold = duration(method, "minHold", annotation.minHold());
-			return request.minHold((minHold != null) ? minHold : Duration.ZERO).build();
+				.backend(backend)
+				.build();
 		}
 		catch (LockConfigurationException ex) {
-			String message = String.valueOf(ex.getMessage());
-			throw message.startsWith("@DistributedLock") ? ex : problem(method, message);
+			// a request does not know the method that it is for
+			throw problem(method, String.valueOf(ex.getMessage()));
 		}
 	}
 
