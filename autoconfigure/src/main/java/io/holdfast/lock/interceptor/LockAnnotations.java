@@ -68,7 +68,7 @@ final class LockAnnotations {
 				|| declarations.stream().anyMatch(LockAnnotations::isUnlocked)) {
 			return own;
 		}
-		return nearest(targetClass);
+		return nearest(ofClass(specific, targetClass));
 	}
 
 	/**
@@ -122,7 +122,7 @@ final class LockAnnotations {
 		List<MergedAnnotation<DistributedLock>> all = declarations(specific, specific, targetClass).stream()
 			.flatMap((declared) -> all(declared).stream())
 			.toList();
-		all = all.isEmpty() ? all(targetClass) : all;
+		all = all.isEmpty() ? ofClass(specific, targetClass) : all;
 		for (MergedAnnotation<DistributedLock> other : all) {
 			MergedAnnotation<DistributedLock> first = all.get(0);
 			if (!overrides(first.getSource(), other.getSource()) && !first.synthesize().equals(other.synthesize())) {
@@ -147,8 +147,19 @@ final class LockAnnotations {
 		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(DistributedLock.class).toList();
 	}
 
-	private static @Nullable DistributedLock nearest(AnnotatedElement element) {
-		List<MergedAnnotation<DistributedLock>> all = all(element);
+	/**
+	 * Returns the annotations of a class. Those of an interface of a proxy do not apply
+	 * to the methods of its other interfaces, some of which are Spring's.
+	 */
+	private static List<MergedAnnotation<DistributedLock>> ofClass(Method method, Class<?> targetClass) {
+		return !Proxy.isProxyClass(targetClass) ? all(targetClass)
+				: Stream.of(targetClass.getInterfaces())
+					.filter((type) -> ClassUtils.hasMethod(type, method.getName(), method.getParameterTypes()))
+					.flatMap((type) -> all(type).stream())
+					.toList();
+	}
+
+	private static @Nullable DistributedLock nearest(List<MergedAnnotation<DistributedLock>> all) {
 		return all.isEmpty() ? null : all.get(0).synthesize();
 	}
 
@@ -181,7 +192,7 @@ final class LockAnnotations {
 	}
 
 	private static @Nullable DistributedLock onMethods(List<Method> methods) {
-		return methods.stream().map(LockAnnotations::nearest).filter(Objects::nonNull).findFirst().orElse(null);
+		return methods.stream().map((method) -> nearest(all(method))).filter(Objects::nonNull).findFirst().orElse(null);
 	}
 
 }

@@ -1,6 +1,8 @@
 package io.holdfast.lock.interceptor;
 
+import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.aopalliance.intercept.MethodInvocation;
@@ -34,18 +36,42 @@ final class LockedType {
 			return type;
 		}
 		Class<?> target = hasTarget(proxy) ? type : proxy.getTargetClass();
-		List<Class<?>> annotated = Stream.of(proxy.getProxiedInterfaces())
-			.filter((each) -> target == null || !each.isAssignableFrom(target))
-			.filter((each) -> !LockAnnotations.methods(each).isEmpty())
-			.toList();
-		if (annotated.isEmpty() || (target == null && annotated.size() > 1)) {
+		List<Class<?>> annotated = annotatedBeside(target, proxy);
+		if (annotated.isEmpty()) {
 			// the class of an inner proxy says nothing about what that proxy stands for
 			return (AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner) ? of(inner) : type;
 		}
 		if (target != null) {
 			requireNoLockOf(target, annotated.get(0));
 		}
-		return annotated.get(0);
+		return (annotated.size() > 1) ? ofAll(annotated, bean) : annotated.get(0);
+	}
+
+	/**
+	 * Returns the annotated interfaces of a proxy that its target does not implement,
+	 * without those that another one extends.
+	 */
+	private static List<Class<?>> annotatedBeside(@Nullable Class<?> target, Advised proxy) {
+		List<Class<?>> annotated = Stream.of(proxy.getProxiedInterfaces())
+			.filter((each) -> target == null || !each.isAssignableFrom(target))
+			.filter((each) -> !LockAnnotations.methods(each).isEmpty())
+			.toList();
+		return annotated.stream()
+			.filter((each) -> annotated.stream().noneMatch((other) -> other != each && each.isAssignableFrom(other)))
+			.toList();
+	}
+
+	/** The class of a proxy has all its interfaces, unless it extends another class. */
+	private static Class<?> ofAll(List<Class<?>> interfaces, Object proxy) {
+		if (!Proxy.isProxyClass(proxy.getClass())) {
+			throw new LockConfigurationException(
+					"The proxy of the class '%s' adds several interfaces that have methods with a lock, %s, but only those of one would have it. Declare these methods in one interface, or in one that extends the others, or proxy interfaces ('proxyTargetClass = false')."
+						.formatted(AopUtils.getTargetClass(proxy).getName(),
+								interfaces.stream()
+									.map((each) -> "'" + each.getName() + "'")
+									.collect(Collectors.joining(" and "))));
+		}
+		return proxy.getClass();
 	}
 
 	/** Whether calls tell the type by their target; a proxy without a target has none. */

@@ -52,6 +52,48 @@ class ProxyShapeTests {
 	}
 
 	@Test
+	void interfacesOfAProxyWithoutATargetHaveTheirOwnLocks() {
+		ProxyFactory factory = new ProxyFactory(Client.class, Inheriting.class, Part.class);
+		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		with(factory, ProxyShapeTests::requireOwnLocks);
+	}
+
+	private static void requireOwnLocks(Object bean) {
+		assertThat(((Client) bean).run("a")).isEqualTo("[client:a]");
+		assertThat(((Health) bean).status()).isEqualTo("[inheriting]");
+		assertThat(((Part) bean).first()).isEqualTo("[first]");
+		assertThat(((Part) bean).second()).isEqualTo("[]");
+	}
+
+	@Test
+	void interfacesThatTheTargetDoesNotImplementHaveTheirOwnLocks() {
+		ProxyFactory factory = new ProxyFactory(Client.class, Inheriting.class, Part.class);
+		factory.setTarget(new Object());
+		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		with(factory, ProxyShapeTests::requireOwnLocks);
+	}
+
+	@Test
+	void severalLockedInterfacesThatAreAddedToAClassStopTheStart() {
+		this.runner.withBean("bean", Object.class, () -> {
+			ProxyFactory factory = new ProxyFactory(Client.class, Inheriting.class);
+			factory.setProxyTargetClass(true);
+			factory.setTarget(new WholePlain());
+			return factory.getProxy();
+		})
+			.run((context) -> assertThat(RefusedBeans.failure(context)).hasMessageContainingAll(
+					"ProxyShapeTests$WholePlain", "ProxyShapeTests$Client' and '", "ProxyShapeTests$Inheriting'"));
+	}
+
+	@Test
+	void interfaceThatAnotherOneExtendsDoesNotReplaceItsLock() {
+		ProxyFactory factory = new ProxyFactory(Part.class, SubPart.class);
+		factory.setTarget(new Object());
+		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		with(factory, (bean) -> assertThat(((Part) bean).first()).isEqualTo("[sub]"));
+	}
+
+	@Test
 	void otherInterfaceOfARepositoryHasNoLock() {
 		ProxyFactory factory = new ProxyFactory(Client.class, Health.class);
 		factory.setTarget(new Object());
@@ -183,6 +225,23 @@ class ProxyShapeTests {
 		String first();
 
 		String second();
+
+	}
+
+	interface SubPart extends Part {
+
+		@Override
+		@DistributedLock("sub")
+		String first();
+
+	}
+
+	static class WholePlain implements Plain {
+
+		@Override
+		public String run() {
+			return held();
+		}
 
 	}
 
