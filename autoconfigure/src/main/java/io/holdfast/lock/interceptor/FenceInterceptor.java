@@ -39,6 +39,10 @@ final class FenceInterceptor implements MethodInterceptor {
 		this.type = type;
 	}
 
+	boolean passes(Supplier<@Nullable Fence> other) {
+		return this.fence == other;
+	}
+
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Fence present = this.fence.get();
