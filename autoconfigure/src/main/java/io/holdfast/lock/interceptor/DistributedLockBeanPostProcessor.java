@@ -1,6 +1,7 @@
 package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -12,6 +13,7 @@ import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -62,6 +64,11 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 
 	private transient @Nullable UnlockedBeans unlocked;
 
+	/**
+	 * Classes of locked beans before other post-processors, by the names of the beans.
+	 */
+	private final transient Map<String, Class<?>> created = new ConcurrentHashMap<>();
+
 	/** Names of the beans that were processed here, until the end of startup. */
 	private transient volatile @Nullable Set<String> processed = ConcurrentHashMap.newKeySet();
 
@@ -105,6 +112,15 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		return bean;
 	}
 
+	@Override
+	public boolean postProcessAfterInstantiation(Object bean, String beanName) {
+		Class<?> type = bean.getClass();
+		if (!(bean instanceof FactoryBean) && !LockAnnotations.methods(ClassUtils.getUserClass(type)).isEmpty()) {
+			this.created.put(beanName, type);
+		}
+		return true;
+	}
+
 	/**
 	 * Fails before another post-processor fails to create a proxy with a less specific
 	 * message.
@@ -129,6 +145,15 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		if (this.verifier != null && LockAnnotations.mayBeOn(type)) {
 			verify(this.verifier, type, beanName);
 		}
+		Object locked = withLock(bean, type, beanName);
+		Class<?> before = this.created.get(beanName);
+		if (this.unlocked != null && before != null && before != bean.getClass()) {
+			this.unlocked.requireLocked(beanName, before, locked);
+		}
+		return locked;
+	}
+
+	private Object withLock(Object bean, Class<?> type, String beanName) {
 		DistributedLockInterceptor lock = this.interceptor;
 		if (bean instanceof Advised proxy && AdviceChain.isOpen(proxy) && this.advisor != null && lock != null
 				&& isEligible(type)) {

@@ -70,6 +70,27 @@ public final class UnlockedBeans {
 		}
 	}
 
+	/**
+	 * Verifies a bean that another post-processor has replaced before its lock could be
+	 * added.
+	 * @param name the name of the bean
+	 * @param created the class of the bean before that
+	 * @param bean the bean
+	 * @throws LockConfigurationException if a method of the class runs without its lock
+	 */
+	void requireLocked(String name, Class<?> created, Object bean) {
+		Class<?> type = LockedType.of(bean);
+		for (Method method : LockAnnotations.methods(ClassUtils.getUserClass(created))) {
+			Method callable = ClassUtils.getMethodIfAvailable(type, method.getName(), method.getParameterTypes());
+			boolean locked = isLocked(bean) && (callable == null || LockAnnotations.find(callable, type) != null);
+			if (!locked && !isMock(bean)) {
+				throw LockMethodSpecs.problem(method,
+						"a post-processor has replaced the bean '%s' with an object of %s, which does not have the annotation, so the method would run without its lock. Declare the annotation in an interface that this object implements, or let the post-processor replace the bean in postProcessAfterInitialization and have no order (neither Ordered nor PriorityOrdered)"
+							.formatted(name, bean.getClass().getName()));
+			}
+		}
+	}
+
 	/** Returns whether a factory adds locks to its beans. */
 	static boolean areLocked(ConfigurableListableBeanFactory beans) {
 		return beans.getBeanNamesForType(DistributedLockBeanPostProcessor.class, false, false).length > 0;

@@ -1,0 +1,203 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.stream.Stream;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.Mockito;
+
+import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.Ordered;
+import org.springframework.util.ClassUtils;
+
+import io.holdfast.lock.DistributedLock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for beans that other post-processors replace before their locks are added.
+ */
+class ReplacedBeanTests {
+
+	private final ApplicationContextRunner runner = LocalLocks.runner();
+
+	private ApplicationContextRunner with(Plain bean, Phase phase) {
+		return this.runner.withBean("processor", Wrapper.class, () -> new Wrapper(phase))
+			.withBean("bean", Plain.class, () -> bean);
+	}
+
+	private static void requireStopped(AssertableApplicationContext context, Class<?> type) {
+		assertThat(RefusedBeans.failure(context)).hasMessageContainingAll("@DistributedLock on " + type.getName(),
+				"a post-processor has replaced the bean 'bean' with an object of ", "neither Ordered nor");
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "BEFORE", "AFTER" })
+	void beanThatIsReplacedBeforeItsLockStopsTheStart(Phase phase) {
+		with(new LockedPlain(), phase).run((context) -> requireStopped(context, LockedPlain.class));
+	}
+
+	/** As a proxy of an interface with another locked method. */
+	@Test
+	void methodWithoutItsLockBesideALockedOneStopsTheStart() {
+		with(new LockedTwice(), Phase.AFTER).run((context) -> requireStopped(context, LockedTwice.class));
+	}
+
+	@Test
+	void beanThatIsReplacedAfterItsLockKeepsIt() {
+		BeanPostProcessor wrapper = new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String beanName) {
+				return (bean instanceof Plain) ? plainProxy(bean) : bean;
+			}
+
+		};
+		this.runner.withBean("processor", BeanPostProcessor.class, () -> wrapper)
+			.withBean("bean", Plain.class, LockedPlain::new)
+			.run((context) -> assertThat(context.getBean(Plain.class).run()).isEqualTo("plain"));
+	}
+
+	@Test
+	void annotationOfAnInterfaceAppliesToTheReplacedBean() {
+		with(new LockedByInterface(), Phase.AFTER)
+			.run((context) -> assertThat(context.getBean(Plain.class).run()).isEqualTo("interface"));
+	}
+
+	@Test
+	void mockInPlaceOfABeanNeedsNoLock() {
+		with(new LockedPlain(), Phase.MOCKED).run((context) -> assertThat(context.getBean(Plain.class).run()).isNull());
+	}
+
+	/** No advice can be added to such a proxy, and the annotation is on its target. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void closedProxyWithoutTheAnnotationStopsTheStart(boolean frozen) {
+		this.runner.withBean("bean", Plain.class, LockedPlain::new).withBean(BeanNameAutoProxyCreator.class, () -> {
+			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+			creator.setBeanNames("bean");
+			creator.setInterceptorNames("aspect");
+			creator.setOrder(Ordered.HIGHEST_PRECEDENCE);
+			creator.setProxyTargetClass(false);
+			creator.setFrozen(frozen);
+			creator.setOpaque(!frozen);
+			return creator;
+		})
+			.withBean("aspect", MethodInterceptor.class, () -> MethodInvocation::proceed)
+			.run((context) -> requireStopped(context, LockedPlain.class));
+	}
+
+	private static Object plainProxy(Object target) {
+		Class<?>[] interfaces = Stream.of(ClassUtils.getAllInterfaces(target))
+			.filter((type) -> type.getEnclosingClass() == ReplacedBeanTests.class)
+			.toArray(Class<?>[]::new);
+		return Proxy.newProxyInstance(target.getClass().getClassLoader(), interfaces, (proxy, method, arguments) -> {
+			try {
+				return method.invoke(target, arguments);
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getTargetException();
+			}
+		});
+	}
+
+	enum Phase {
+
+		BEFORE, AFTER, MOCKED
+
+	}
+
+	/** Replaces beans before the ordered post-processors that follow. */
+	static class Wrapper implements BeanPostProcessor, Ordered {
+
+		private final Phase phase;
+
+		Wrapper(Phase phase) {
+			this.phase = phase;
+		}
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+		@Override
+		public Object postProcessBeforeInitialization(Object bean, String beanName) {
+			return (this.phase == Phase.BEFORE && bean instanceof Plain) ? plainProxy(bean) : bean;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			if (!(bean instanceof Plain) || this.phase == Phase.BEFORE) {
+				return bean;
+			}
+			return (this.phase == Phase.AFTER) ? plainProxy(bean) : Mockito.mock(Plain.class);
+		}
+
+	}
+
+	interface Plain {
+
+		String run();
+
+	}
+
+	interface Other {
+
+		@DistributedLock("other")
+		String other();
+
+	}
+
+	interface Locked extends Plain {
+
+		@Override
+		@DistributedLock("interface")
+		String run();
+
+	}
+
+	static class LockedPlain implements Plain {
+
+		@Override
+		@DistributedLock("plain")
+		public String run() {
+			return LocalLocks.held();
+		}
+
+	}
+
+	static class LockedTwice implements Plain, Other {
+
+		@Override
+		@DistributedLock("plain")
+		public String run() {
+			return LocalLocks.held();
+		}
+
+		@Override
+		public String other() {
+			return LocalLocks.held();
+		}
+
+	}
+
+	static class LockedByInterface implements Locked {
+
+		@Override
+		public String run() {
+			return LocalLocks.held();
+		}
+
+	}
+
+}
