@@ -11,6 +11,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
@@ -31,7 +34,12 @@ import io.holdfast.lock.support.Stages;
  */
 record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcLockOptions options) {
 
+	private static final Log logger = LogFactory.getLog(JdbcLookup.class);
+
 	private static final String EMPTY_TEXT = "SELECT CASE WHEN '' = '' THEN 1 ELSE 0 END";
+
+	/** Zero for a database in memory, whose process keeps all of its locks. */
+	private static final String WRITE_DELAY = "SELECT DISTINCT setting_value FROM information_schema.settings WHERE setting_name = 'WRITE_DELAY' AND setting_value <> '0'";
 
 	/** The database knows the first waiter only, so it tells nothing about waiters. */
 	CompletionStage<LockState> find(LockName lock) {
@@ -108,6 +116,16 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 		}
 		requireUsable(this.options.table(), "lock_id");
 		requireUsable(this.options.table() + "_reader", "lock_id,owner");
+		if (this.connections.dialect() == JdbcDialect.H2) {
+			this.connections.single((jdbc) -> jdbc.queryForList(WRITE_DELAY, Map.of(), String.class))
+				.forEach(JdbcLookup::warnOfForgottenCommits);
+		}
+	}
+
+	private static void warnOfForgottenCommits(String millis) {
+		logger.warn(
+				"The H2 database of the backend 'jdbc' may forget locks if its process ends abruptly, and grant a lock again that another process holds: its WRITE_DELAY is %s ms. Run 'SET WRITE_DELAY 0' there once."
+					.formatted(millis));
 	}
 
 	private void requireUsable(String table, String key) throws SQLException {
