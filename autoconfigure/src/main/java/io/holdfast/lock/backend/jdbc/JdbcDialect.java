@@ -47,6 +47,22 @@ enum JdbcDialect {
 	}
 
 	/**
+	 * Returns a query for the setting by which the database writes commits later than it
+	 * confirms them, and for the remedy, or an empty string. It returns no row if commits
+	 * are written at once. Those of an H2 database in memory are not lost before their
+	 * process ends.
+	 */
+	String delayOfCommits() {
+		return switch (this) {
+			case H2 ->
+				"SELECT DISTINCT 'WRITE_DELAY is ' || setting_value || ' ms. If other processes use it, run ''SET WRITE_DELAY 0'' there once' FROM information_schema.settings WHERE setting_name = 'WRITE_DELAY' AND setting_value <> '0'";
+			case MARIADB ->
+				"SELECT 'innodb_flush_log_at_trx_commit is 0. Set it to 1' FROM DUAL WHERE @@innodb_flush_log_at_trx_commit = 0";
+			case POSTGRESQL -> "";
+		};
+	}
+
+	/**
 	 * Returns a true condition that makes the lease of its statement durable and limits
 	 * how long it waits for a locked row, or an empty string. PostgreSQL evaluates it for
 	 * a row before it locks that row. The limit also applies to later statements of the

@@ -38,9 +38,6 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 
 	private static final String EMPTY_TEXT = "SELECT CASE WHEN '' = '' THEN 1 ELSE 0 END";
 
-	/** Zero for a database in memory, whose process keeps all of its locks. */
-	private static final String WRITE_DELAY = "SELECT DISTINCT setting_value FROM information_schema.settings WHERE setting_name = 'WRITE_DELAY' AND setting_value <> '0'";
-
 	/** The database knows the first waiter only, so it tells nothing about waiters. */
 	CompletionStage<LockState> find(LockName lock) {
 		try {
@@ -116,16 +113,17 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 		}
 		requireUsable(this.options.table(), "lock_id");
 		requireUsable(this.options.table() + "_reader", "lock_id,owner");
-		if (this.connections.dialect() == JdbcDialect.H2) {
-			this.connections.single((jdbc) -> jdbc.queryForList(WRITE_DELAY, Map.of(), String.class))
-				.forEach(JdbcLookup::warnOfForgottenCommits);
-		}
+		warnOfForgottenCommits();
 	}
 
-	private static void warnOfForgottenCommits(String millis) {
-		logger.warn(
-				"The H2 database of the backend 'jdbc' may forget locks if its process ends abruptly, and grant a lock again that another process holds: its WRITE_DELAY is %s ms. Run 'SET WRITE_DELAY 0' there once."
-					.formatted(millis));
+	private void warnOfForgottenCommits() throws SQLException {
+		String setting = this.connections.dialect().delayOfCommits();
+		if (!setting.isEmpty()) {
+			this.connections.single((jdbc) -> jdbc.queryForList(setting, Map.of(), String.class))
+				.forEach((delay) -> logger.warn(
+						"The database of the backend 'jdbc' may forget locks if its process ends abruptly, and then grant a lock that is still held: %s."
+							.formatted(delay)));
+		}
 	}
 
 	private void requireUsable(String table, String key) throws SQLException {

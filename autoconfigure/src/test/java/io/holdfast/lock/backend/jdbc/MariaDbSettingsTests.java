@@ -1,19 +1,29 @@
 package io.holdfast.lock.backend.jdbc;
 
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+
 import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.test.server.MariaDbServer;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for settings of MariaDB that change what statements mean.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class MariaDbSettingsTests {
 
 	private static final MariaDbServer SERVER = MariaDbServer.started();
@@ -40,6 +50,21 @@ class MariaDbSettingsTests {
 			JdbcLockBackend store = JdbcContract.backend(pool);
 			assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(store::verify)
 				.withMessageContaining("treats an empty text as NULL");
+			store.close();
+		}
+	}
+
+	@Test
+	void commitsThatAreWrittenLaterAreWarnedAbout(CapturedOutput output) throws Exception {
+		try (Connection root = DriverManager.getConnection(SERVER.jdbcUrl(), "root", "");
+				Statement statement = root.createStatement()) {
+			statement.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 0");
+		}
+		try (HikariDataSource pool = pool("SET sql_mode = ''")) {
+			JdbcContract.createTables(pool);
+			JdbcLockBackend store = JdbcContract.backend(pool);
+			store.verify();
+			assertThat(output).contains("innodb_flush_log_at_trx_commit is 0. Set it to 1.");
 			store.close();
 		}
 	}
