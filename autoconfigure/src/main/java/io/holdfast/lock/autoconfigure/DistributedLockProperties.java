@@ -51,6 +51,12 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 			throw new LockConfigurationException(
 					"The property 'distributed-lock.namespace' is blank, so locks of different applications could have the same name. Set a name, or remove the property for the default.");
 		}
+		// Spring Boot leaves a placeholder that it cannot resolve in the value.
+		if (namespace.contains("${")) {
+			throw new LockConfigurationException(
+					"The property 'distributed-lock.namespace' is '%s', whose placeholder cannot be resolved, so instances with and without its value would hold the same lock. Set the property in the placeholder, or write a default, as in ${name:default}."
+						.formatted(namespace));
+		}
 	}
 
 	/**

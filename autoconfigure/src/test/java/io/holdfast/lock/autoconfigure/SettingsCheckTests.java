@@ -76,6 +76,19 @@ class SettingsCheckTests {
 				.hasMessageContaining("'distributed-lock.namespace' is blank"));
 	}
 
+	/** Spring Boot would leave the placeholder in the names of all locks. */
+	@Test
+	void unresolvedPlaceholderInTheNamespaceStopsTheStart() {
+		this.runner.withPropertyValues("distributed-lock.namespace=${shop.namespace}")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("'distributed-lock.namespace' is '${shop.namespace}'")
+				.hasMessageContaining("Set the property in the placeholder"));
+		this.runner.withPropertyValues("distributed-lock.namespace=${shop.namespace}", "shop.namespace=shop")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	@Test
 	void durationOfAnAnnotationNeedsAUnit() {
 		this.runner.withBean(Shop.class)
