@@ -10,9 +10,11 @@ import org.jspecify.annotations.Nullable;
  */
 public class LockNotAcquiredException extends LockException {
 
-	private final Duration waited;
+	// A mock of Mockito throws an instance that was created without its constructor.
 
-	private final Reason reason;
+	private final @Nullable Duration waited;
+
+	private final @Nullable Reason reason;
 
 	/**
 	 * Creates an exception.
@@ -34,7 +36,7 @@ public class LockNotAcquiredException extends LockException {
 	 * @return the time from the request until this failure
 	 */
 	public Duration waited() {
-		return this.waited;
+		return (this.waited != null) ? this.waited : Duration.ZERO;
 	}
 
 	/**
@@ -42,7 +44,7 @@ public class LockNotAcquiredException extends LockException {
 	 * @return the reason
 	 */
 	public Reason reason() {
-		return this.reason;
+		return (this.reason != null) ? this.reason : Reason.HELD;
 	}
 
 	/**

@@ -2,7 +2,9 @@ package io.holdfast.lock.web;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.function.Supplier;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -13,6 +15,9 @@ import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockNotAcquiredException.Reason;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /**
  * Tests for the texts of {@link LockProblems}.
@@ -20,6 +25,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LockProblemsTests {
 
 	private final LockProblems problems = new LockProblems(409, Duration.ofSeconds(1));
+
+	/** Mockito creates the exception of {@code willThrow(Type.class)} in this way. */
+	@Test
+	void exceptionThatAMockCreatesWithoutItsConstructorIsAnswered() {
+		Supplier<?> sales = mock();
+		given(sales.get()).willThrow(LockNotAcquiredException.class);
+		LockNotAcquiredException created = catchThrowableOfType(LockNotAcquiredException.class, sales::get);
+		ProblemDetail problem = this.problems.respond(created).getBody();
+		assertThat(problem).isNotNull();
+		assertThat(problem.getStatus()).isEqualTo(409);
+		assertThat(problem.getDetail()).isEqualTo("Another holder has the lock. Repeat the call later.");
+	}
 
 	/** A short duration may be the time of an attempt that did not wait. */
 	@ParameterizedTest
