@@ -4,8 +4,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.StringUtils;
-
+import io.holdfast.lock.support.BlankText;
 import io.holdfast.lock.support.KeyText;
 
 /**
@@ -44,7 +43,7 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 		require(name != null && isName(name), () -> "Lock name '" + name
 				+ "' is not valid. Use 1 to 100 letters, digits, '_', '-', '.' or '/', and put the variable part into the key.");
 		if (key != null) {
-			require(StringUtils.hasText(key), () -> "The key of lock '" + name
+			require(!BlankText.isBlank(key), () -> "The key of lock '" + name
 					+ "' is blank, so all callers would share one lock. Pass a non-blank key, or omit it.");
 			require(key.length() <= MAX_KEY_LENGTH,
 					() -> "The key of lock '" + name + "' has " + key.length() + " characters, but the maximum is "
@@ -117,7 +116,8 @@ public record LockName(String name, @Nullable String key) implements Comparable<
 			return new LockName(name, KeyText.of(key));
 		}
 		catch (KeyText.NotAKeyException ex) {
-			throw new LockConfigurationException("The key of lock '" + name + "' " + ex.getMessage() + ".");
+			throw new LockConfigurationException("The key of lock '" + name + "' " + ex.getMessage() + ".",
+					ex.getCause());
 		}
 	}
 

@@ -48,6 +48,31 @@ class LockNameTests {
 			.withMessageContaining("whose order may differ between JVMs");
 	}
 
+	@Test
+	void keyWhoseTextCannotBeDeterminedIsRejected() {
+		IllegalStateException failure = new IllegalStateException("not loaded");
+		Object key = new Object() {
+
+			@Override
+			public String toString() {
+				throw failure;
+			}
+
+		};
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> LockName.of("stock", key))
+			.withMessage(
+					"The key of lock 'stock' could not be converted to a text: IllegalStateException: not loaded. Use a value that identifies it, such as its id.")
+			.withRootCauseExactlyInstanceOf(IllegalStateException.class);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " \t\n", "\u00a0", "\u2007\u202f", "\u3000", "\u200b", "\ufeff", "\u2060 \u00ad" })
+	void keyThatCannotBeSeenIsBlank(String key) {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> new LockName("stock", key))
+			.withMessageContaining("The key of lock 'stock' is blank");
+		assertThat(LockName.of("stock", key + "4").key()).isEqualTo(key + "4");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "\n", "\r", "\t", "\u0000", "\u001b", "\u0085", "\u2028", "\u2029" })
 	void messagesContainNoControlCharacterOfAKey(String control) {

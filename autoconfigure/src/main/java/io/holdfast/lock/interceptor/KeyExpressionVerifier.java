@@ -30,6 +30,7 @@ import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.VariableReference;
 
+import io.holdfast.lock.support.BlankText;
 import io.holdfast.lock.support.KeyText;
 import io.holdfast.lock.support.KeyText.NotAKeyException;
 
@@ -214,7 +215,8 @@ final class KeyExpressionVerifier {
 			return null;
 		}
 		try {
-			return KeyText.of(constant.getLiteralValue().getValue()).isBlank() ? KeyText.shared("blank") : null;
+			return BlankText.isBlank(KeyText.of(constant.getLiteralValue().getValue())) ? KeyText.shared("blank")
+					: null;
 		}
 		catch (NotAKeyException ex) {
 			return ex.getMessage();

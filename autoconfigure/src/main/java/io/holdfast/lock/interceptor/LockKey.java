@@ -27,6 +27,7 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.ObjectUtils;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.BlankText;
 import io.holdfast.lock.support.KeyText;
 import io.holdfast.lock.support.KeyText.NotAKeyException;
 
@@ -158,7 +159,7 @@ final class LockKey implements KeySource {
 			throw problem("could not be evaluated: " + ex.getMessage(), ex);
 		}
 		catch (NotAKeyException ex) {
-			throw problem("has a part that " + ex.getMessage(), null);
+			throw problem("has a part that " + ex.getMessage(), ex.getCause());
 		}
 	}
 
@@ -191,7 +192,7 @@ final class LockKey implements KeySource {
 	 */
 	private String identifyingText(@Nullable Object value, String part, KeyContext context) {
 		String text = text(value, part);
-		if (text.isBlank()) {
+		if (BlankText.isBlank(text)) {
 			throw problem(part + KeyText.shared("blank"), null);
 		}
 		if (text.contains("null")) {
@@ -205,7 +206,7 @@ final class LockKey implements KeySource {
 			return KeyText.of(value);
 		}
 		catch (NotAKeyException ex) {
-			throw problem(part + ex.getMessage(), null);
+			throw problem(part + ex.getMessage(), ex.getCause());
 		}
 	}
 

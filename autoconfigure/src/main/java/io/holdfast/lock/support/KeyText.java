@@ -100,6 +100,15 @@ public final class KeyText {
 			throw new NotAKeyException(
 					"is or contains a value that contains itself, as an entity and its parent do, so its text has no end. Use a value that identifies it, such as its id");
 		}
+		catch (NotAKeyException ex) {
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw new NotAKeyException(
+					"could not be converted to a text: %s. Use a value that identifies it, such as its id"
+						.formatted(Failures.rootMessage(ex)),
+					ex);
+		}
 	}
 
 	/**
@@ -270,7 +279,11 @@ public final class KeyText {
 		private static final long serialVersionUID = 1L;
 
 		NotAKeyException(String message) {
-			super(message);
+			this(message, null);
+		}
+
+		NotAKeyException(String message, @Nullable Throwable cause) {
+			super(message, cause);
 		}
 
 	}

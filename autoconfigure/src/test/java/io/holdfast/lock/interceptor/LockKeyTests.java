@@ -83,6 +83,24 @@ class LockKeyTests {
 	}
 
 	@Test
+	void valueWhoseTextCannotBeDeterminedIsRefused() {
+		String message = "could not be converted to a text: IllegalStateException: not loaded. Use a value that identifies it, such as its id";
+		refused("its key \"#value\" " + message, "any", new Unloaded());
+		refused("has an element that " + message, "any", List.of(new Unloaded()));
+		refused("has a part that " + message, "text", new Unloaded());
+		assertThatExceptionOfType(LockException.class).isThrownBy(() -> keys("any", new Unloaded()))
+			.withRootCauseExactlyInstanceOf(IllegalStateException.class);
+		assertThatExceptionOfType(LockException.class).isThrownBy(() -> keys("text", new Unloaded()))
+			.withRootCauseExactlyInstanceOf(IllegalStateException.class);
+	}
+
+	@Test
+	void keyThatCannotBeSeenIsBlank() {
+		refused("its key \"#value\" is blank", "any", "\u00a0");
+		refused("has an element that is blank", "any", List.of("\u200b"));
+	}
+
+	@Test
 	void optionalIsItsContent() {
 		assertThat(keys("any", Optional.of(42))).containsExactly("42");
 		assertThat(keys("any", OptionalLong.of(42))).containsExactly("42");
@@ -193,6 +211,15 @@ class LockKeyTests {
 	}
 
 	record Tags(Set<String> tags) {
+
+	}
+
+	static class Unloaded {
+
+		@Override
+		public String toString() {
+			throw new IllegalStateException("not loaded");
+		}
 
 	}
 
