@@ -11,6 +11,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.HeldLock;
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockForceReleasedEvent;
 import io.holdfast.lock.LockInspector;
@@ -97,7 +98,23 @@ public final class EngineInspector implements LockInspector {
 	@Override
 	public LockState find(LockName lock, @Nullable String backend) {
 		LockBackend asked = this.backends.get(backend);
-		return this.queries.ask(asked, this.context.settings().responseTimeout(), () -> asked.find(lock));
+		try {
+			return this.queries.ask(asked, this.context.settings().responseTimeout(), () -> asked.find(lock));
+		}
+		catch (LockBackendException ex) {
+			throw (ex.lock() != null) ? ex : about(lock, asked, ex);
+		}
+	}
+
+	/**
+	 * A backend may not know that its failure, such as of a connection, is about a lock.
+	 */
+	private static LockBackendException about(LockName lock, LockBackend asked, LockBackendException failure) {
+		String message = String.valueOf(failure.getMessage());
+		return new LockBackendException(lock, asked.name(),
+				message.startsWith("Lock '%s'".formatted(lock)) ? message
+						: "Lock '%s' (backend %s) could not be looked up. %s".formatted(lock, asked.name(), message),
+				failure);
 	}
 
 	@Override

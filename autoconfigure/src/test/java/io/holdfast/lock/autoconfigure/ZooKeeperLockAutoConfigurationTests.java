@@ -120,7 +120,7 @@ class ZooKeeperLockAutoConfigurationTests {
 		unreachable.run((context) -> assertThat(context).getFailure()
 			.rootCause()
 			.hasMessageContaining(
-					"Locks are kept in ZooKeeper at '127.0.0.1:1', which could not be used within 100ms: it did not respond")
+					"Locks are kept in ZooKeeper at '127.0.0.1:1', which could not be used within 100ms: ZooKeeper did not respond. Check that it is running, and the connect string.")
 			.hasMessageContaining("distributed-lock.fail-fast=false"));
 		unreachable.withPropertyValues("distributed-lock.fail-fast=false")
 			.run((context) -> assertThat(context).hasNotFailed());

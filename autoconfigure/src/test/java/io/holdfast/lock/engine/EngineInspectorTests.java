@@ -24,6 +24,7 @@ import static io.holdfast.lock.engine.EngineFixture.request;
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
@@ -142,6 +143,28 @@ class EngineInspectorTests {
 		silent.backend.lookups.add(new CompletableFuture<>());
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> inspector(silent).find(LOCK))
 			.withMessageEndingWith("Check that it is reachable and that its connection pool is not exhausted.");
+	}
+
+	@Test
+	void failureOfALookupNamesItsLock() {
+		LockBackendException unreachable = new LockBackendException("Redis could not be reached. Check it.");
+		assertThat(failureOfLookup(unreachable)).isNotSameAs(unreachable)
+			.hasMessage("Lock 'stock:42' (backend fake) could not be looked up. Redis could not be reached. Check it.")
+			.hasCause(unreachable);
+		LockBackendException unread = new LockBackendException("Lock 'stock:42' could not be read. Delete its key.");
+		assertThat(failureOfLookup(unread)).hasMessage(unread.getMessage());
+		LockBackendException named = new LockBackendException(LOCK, "fake", "It changes too fast. Repeat it.", null);
+		assertThat(failureOfLookup(named)).isSameAs(named);
+		assertThat(failureOfLookup(new IllegalStateException("broken"))).hasMessageStartingWith(
+				"Lock 'stock:42' (backend fake) could not be looked up. The store of backend 'fake' cannot be queried");
+	}
+
+	private LockBackendException failureOfLookup(Throwable failure) {
+		this.fixture.backend.lookups.add(CompletableFuture.failedFuture(failure));
+		LockBackendException thrown = catchThrowableOfType(LockBackendException.class, () -> this.inspector.find(LOCK));
+		assertThat(thrown.lock()).isEqualTo(LOCK);
+		assertThat(thrown.backend()).isEqualTo("fake");
+		return thrown;
 	}
 
 	@Test

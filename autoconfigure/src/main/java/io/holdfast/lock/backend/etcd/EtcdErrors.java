@@ -94,7 +94,8 @@ final class EtcdErrors {
 		String refusal = refusal(cause);
 		return (refusal != null)
 				? new LockConfigurationException("etcd rejects access to locks " + advice(refusal, prefix), cause)
-				: new LockBackendException(describe(cause), cause);
+				: new LockBackendException("etcd could not be used: %s. Check that it is running, and its endpoints."
+					.formatted(describe(cause)), cause);
 	}
 
 	private static String advice(String refusal, String prefix) {
@@ -102,10 +103,11 @@ final class EtcdErrors {
 			.formatted(refusal, prefix);
 	}
 
-	/** Describes a failure and its root cause. */
+	/** Describes a failure and its root cause, without a final period. */
 	private static String describe(Throwable failure) {
 		Throwable root = Failures.root(failure);
-		return (root == failure) ? text(failure) : text(failure) + ": " + text(root);
+		String text = (root == failure) ? text(failure) : text(failure) + ": " + text(root);
+		return text.endsWith(".") ? text.substring(0, text.length() - 1) : text;
 	}
 
 	private static Status.@Nullable Code code(Throwable failure) {

@@ -125,7 +125,10 @@ final class JdbcErrors {
 						.formatted(table, table),
 					ex);
 		}
-		return new LockBackendException("%s (SQL state %s)".formatted(Failures.root(ex), ex.getSQLState()), ex);
+		return new LockBackendException(
+				"The database of the backend 'jdbc' could not be used: %s (SQL state %s). Check that it is running, and the settings of the DataSource."
+					.formatted(Failures.rootMessage(ex), ex.getSQLState()),
+				ex);
 	}
 
 	/**

@@ -10,6 +10,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -108,8 +109,10 @@ final class ZooKeeperErrors {
 		}
 		boolean silent = cause instanceof TimeoutException || cause instanceof InterruptedException
 				|| cause instanceof KeeperException.ConnectionLossException;
-		return silent ? new LockBackendException("it did not respond.")
-				: new LockBackendException(String.valueOf(cause.getMessage()), cause);
+		return new LockBackendException(
+				"ZooKeeper %s. Check that it is running, and the connect string."
+					.formatted(silent ? "did not respond" : "could not be used: " + Failures.rootMessage(cause)),
+				silent ? null : cause);
 	}
 
 	/** Creates the exception for a failed question about ZooKeeper itself. */
