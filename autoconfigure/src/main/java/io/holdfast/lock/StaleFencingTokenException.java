@@ -7,10 +7,6 @@ package io.holdfast.lock;
  */
 public class StaleFencingTokenException extends LockException {
 
-	private final transient LockName lock;
-
-	private final String backend;
-
 	/**
 	 * Creates an exception.
 	 * @param lock the lock whose holder is stale
@@ -19,18 +15,18 @@ public class StaleFencingTokenException extends LockException {
 	 */
 	public StaleFencingTokenException(LockName lock, String backend, String message) {
 		super(lock, backend, message, null);
-		this.lock = lock;
-		this.backend = backend;
 	}
 
 	@Override
+	@SuppressWarnings("NullAway") // the constructor requires it
 	public LockName lock() {
-		return this.lock;
+		return super.lock();
 	}
 
 	@Override
+	@SuppressWarnings("NullAway") // the constructor requires it
 	public String backend() {
-		return this.backend;
+		return super.backend();
 	}
 
 }

@@ -56,6 +56,15 @@ class LockExceptionTests {
 	}
 
 	@Test
+	void staleTokenHidesNoFieldOfItsSuperclass() {
+		StaleFencingTokenException stale = new StaleFencingTokenException(LOCK, "redis", "A message.");
+		assertThat(stale.lock()).isEqualTo(LOCK);
+		assertThat(stale.backend()).isEqualTo("redis");
+		assertThat(StaleFencingTokenException.class.getDeclaredFields()).filteredOn((field) -> !field.isSynthetic())
+			.isEmpty();
+	}
+
+	@Test
 	void interruptedAcquisitionIsReportedAsInterrupted() {
 		LockHandle held = heldElsewhere();
 		Thread.currentThread().interrupt();
