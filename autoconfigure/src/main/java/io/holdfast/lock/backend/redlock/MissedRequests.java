@@ -33,7 +33,8 @@ final class MissedRequests {
 
 	private final Map<OwnerId, Claim> neverSent = latest();
 
-	private final Map<OwnerId, Claim> unanswered = latest();
+	/** How many attempts of a claim the node has not answered. */
+	private final Map<OwnerId, Integer> unanswered = latest();
 
 	private final Map<OwnerId, Ended> unconfirmed = latest();
 
@@ -59,21 +60,22 @@ final class MissedRequests {
 
 	/** Notes that the node did not respond to an attempt of a claim. */
 	synchronized void unanswered(Claim claim) {
-		this.unanswered.put(claim.owner(), claim);
+		this.unanswered.merge(claim.owner(), 1, Integer::sum);
 		this.empty = false;
 	}
 
 	/**
-	 * Whether the node may process an attempt of a claim that ends now later than that.
+	 * Returns how many attempts of a claim that ends now the node may process later than
+	 * that.
 	 */
-	boolean mayReceiveLate(Claim claim) {
-		return !this.empty && removeUnanswered(claim);
+	int mayReceiveLate(Claim claim) {
+		return this.empty ? 0 : removeUnanswered(claim);
 	}
 
-	private synchronized boolean removeUnanswered(Claim claim) {
-		boolean unanswered = this.unanswered.remove(claim.owner()) != null;
+	private synchronized int removeUnanswered(Claim claim) {
+		Integer unanswered = this.unanswered.remove(claim.owner());
 		noteEmpty();
-		return unanswered;
+		return (unanswered != null) ? unanswered : 0;
 	}
 
 	private void noteEmpty() {

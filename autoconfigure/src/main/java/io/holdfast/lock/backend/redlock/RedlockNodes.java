@@ -167,15 +167,19 @@ final class RedlockNodes {
 
 	/** Removes what the attempts of a claim that have ended have on a node. */
 	private CompletionStage<List<Object>> end(RedlockNode node, MissedRequests.Ended ended) {
-		boolean late = node.missed().mayReceiveLate(ended.claim());
+		int late = node.missed().mayReceiveLate(ended.claim());
 		return confirmed(node, ended, late, undo(node, ended.claim(), ended.attempt(), Duration.ZERO, true));
 	}
 
-	/** Notes whether a node may keep a claim that has ended, or grant it late. */
-	private static CompletionStage<List<Object>> confirmed(RedlockNode node, MissedRequests.Ended ended, boolean late,
+	/**
+	 * Notes whether a node may keep a claim that has ended, or grant it late.
+	 * @param late how many attempts the node may process late. A release that finds
+	 * something has ended one of them
+	 */
+	private static CompletionStage<List<Object>> confirmed(RedlockNode node, MissedRequests.Ended ended, int late,
 			CompletionStage<List<Object>> release) {
 		return release.whenComplete((answer, failure) -> {
-			if (failure != null || (late && answer.equals(NodeResponse.NOT_HELD))) {
+			if (failure != null || late > (answer.equals(NodeResponse.NOT_HELD) ? 0 : 1)) {
 				node.missed().unconfirmed(ended.claim(), ended.attempt());
 			}
 			else {
@@ -192,7 +196,7 @@ final class RedlockNodes {
 	void undo(NodeResponse response, Claim claim, long attempt, Duration position, boolean notify, boolean last) {
 		RedlockNode node = response.node();
 		boolean sent = response.isYes() || response.isMissing();
-		boolean late = last && node.missed().mayReceiveLate(claim);
+		int late = last ? node.missed().mayReceiveLate(claim) : 0;
 		CompletionStage<List<Object>> undone = undo(node, claim, attempt, position, notify);
 		if (last && sent) {
 			confirmed(node, new MissedRequests.Ended(claim, attempt), late, undone);

@@ -89,6 +89,30 @@ class LateNodeTests {
 		assertThat(late.releases).isEqualTo(4);
 	}
 
+	/**
+	 * The release ends the first attempt, and the node processes the second one later.
+	 */
+	@Test
+	void secondAttemptThatComesAfterTheReleaseIsReleasedAgain() {
+		this.connection.complete(1);
+		this.backend.verify();
+		ScriptedNode late = this.nodes.get(2);
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.REJECTED));
+		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
+		assertThat(this.backend.tryAcquire(this.claim).toCompletableFuture().join()).isInstanceOf(Contended.class);
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
+		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
+		late.released = List.of(1L);
+		assertGrantedAndReleased(this.claim);
+		assertThat(this.backend.unconfirmed()).isOne();
+		late.acquired = CompletableFuture
+			.completedFuture(List.of(0L, 5_000L, 1_000L, this.claim.owner().value(), 0L, 1L, 1L));
+		int before = late.releases;
+		assertGrantedAndReleased(claim());
+		assertThat(late.releases).as("releases of both claims").isEqualTo(before + 2);
+		assertThat(this.backend.unconfirmed()).isZero();
+	}
+
 	/** No release follows the rejection of a claim that does not wait. */
 	@Test
 	void attemptThatComesAfterItWasUndoneIsReleased() {
