@@ -48,6 +48,9 @@ final class QueueNode {
 
 	private boolean granted;
 
+	/** The number of attempts of the claim so far. */
+	private int attempts;
+
 	/** Completes with the next change of the wait queue, once it is watched. */
 	private @Nullable CompletableFuture<Void> wanted;
 
@@ -202,9 +205,14 @@ final class QueueNode {
 		return !this.ended;
 	}
 
-	/** Ends a claim that was not granted; returns whether it has ended. */
-	synchronized boolean endUnlessGranted() {
-		this.ended |= !this.granted;
+	/** Returns the number of a new attempt. */
+	synchronized int nextAttempt() {
+		return ++this.attempts;
+	}
+
+	/** Ends a claim unless it is granted or has made a later attempt than this one. */
+	synchronized boolean endUnlessGranted(int attempt) {
+		this.ended |= !this.granted && attempt == this.attempts;
 		return this.ended;
 	}
 
@@ -272,10 +280,7 @@ final class QueueNode {
 		return (this.node != null) ? this.node.path() : null;
 	}
 
-	/**
-	 * Returns the number of the transaction that created the node, or zero if there is no
-	 * node.
-	 */
+	/** Returns the transaction that created the node, or zero if there is no node. */
 	synchronized long czxid() {
 		return (this.node != null) ? this.node.czxid() : 0;
 	}

@@ -55,6 +55,7 @@ final class ZooKeeperClaims {
 		if (queueNode.isEnded()) {
 			return unknown("The claim was abandoned");
 		}
+		int attempt = queueNode.nextAttempt();
 		long sentAt = this.clock.nanos();
 		if (queueNode.takeUnblocked(this.calls.session()) && queueNode.confirmedSince(this.suspension.count())
 				&& this.calls.isSessionFresh()) {
@@ -63,21 +64,22 @@ final class ZooKeeperClaims {
 		}
 		return this.queue.enqueue(queueNode)
 			.thenCompose((queue) -> answer(queueNode, claim, queue, sentAt))
-			.exceptionallyCompose((failure) -> failed(queueNode, failure));
+			.exceptionallyCompose((failure) -> failed(queueNode, attempt, failure));
 	}
 
 	/**
 	 * Returns the result of an attempt that failed. A definite error leaves nothing,
 	 * because the engine does not withdraw such a claim. If that fails, too, the engine
-	 * must. A later attempt may have been granted the lock meanwhile.
+	 * must. A later attempt may wait or have been granted the lock meanwhile. The engine
+	 * withdraws its claim.
 	 */
-	private CompletionStage<AcquireResult> failed(QueueNode queueNode, Throwable failure) {
+	private CompletionStage<AcquireResult> failed(QueueNode queueNode, int attempt, Throwable failure) {
 		LockBackendException definite = ZooKeeperErrors.definite(failure, queueNode.claim.lock(),
 				this.queueNodes.root());
 		if (definite == null) {
 			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.cause(failure)));
 		}
-		if (!queueNode.endUnlessGranted()) {
+		if (!queueNode.endUnlessGranted(attempt)) {
 			return CompletableFuture.failedFuture(definite);
 		}
 		return withdraw(queueNode,

@@ -96,6 +96,23 @@ class ZooKeeperLateAnswerTests {
 		released(this.store, granted(this.store, claim));
 	}
 
+	/** Without its node, the later attempt would wait for a signal that never comes. */
+	@Test
+	void lateRejectionOfAnEarlierAttemptLeavesTheWaiterInTheQueue() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim claim = claim(LOCK);
+		refused(this.store, claim);
+		this.calls.hold("children");
+		CompletableFuture<AcquireResult> late = this.store.tryAcquire(claim).toCompletableFuture();
+		this.calls.holdNothing();
+		CompletionStage<?> signal = refused(this.store, claim);
+		this.calls.next().fail(new KeeperException.NoAuthException());
+		assertThat(late).isCompletedExceptionally();
+		released(this.other, holder);
+		assertThat(signal.toCompletableFuture()).isCompleted();
+		released(this.store, granted(this.store, claim));
+	}
+
 	@Test
 	void bothNodesOfARepeatedCreationThatIsRejectedAreDeleted() {
 		this.server.created(new QueueNodes("/holdfast", "shop").queue(LOCK), Integer.MAX_VALUE - 1_000_000L);
