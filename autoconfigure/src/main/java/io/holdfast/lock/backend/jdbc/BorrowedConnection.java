@@ -80,6 +80,37 @@ final class BorrowedConnection implements AutoCloseable {
 	}
 
 	/**
+	 * Rolls back after a failure, to which it adds its own. If it fails, the transaction
+	 * may still be open, so the connection is aborted with its settings: restoring the
+	 * auto-commit would commit.
+	 */
+	void rollback(Throwable failure) {
+		try {
+			this.connection.rollback();
+		}
+		catch (SQLException | RuntimeException | Error ex) {
+			addSuppressed(failure, ex);
+			this.undo.clear();
+			abort(failure);
+		}
+	}
+
+	private void abort(Throwable failure) {
+		try {
+			this.connection.abort(Runnable::run);
+		}
+		catch (SQLException | RuntimeException | Error ex) {
+			addSuppressed(failure, ex);
+		}
+	}
+
+	private static void addSuppressed(Throwable failure, Throwable another) {
+		if (failure != another) {
+			failure.addSuppressed(another);
+		}
+	}
+
+	/**
 	 * Listens for notifications. If the connection breaks, its pool learns of it at the
 	 * end at the latest: then a statement fails that the pool sees.
 	 */

@@ -95,19 +95,24 @@ final class JdbcConnections {
 	}
 
 	/**
-	 * Borrows a connection outside of the caller's transaction. If that one is read-only,
-	 * a data source may lead it to a replica, where other callers do not look for locks.
+	 * Borrows a connection outside of the caller's transaction. A data source may lead
+	 * that one to another database, because it is read-only or has an isolation level.
+	 * There, other callers do not look for locks.
 	 */
 	private BorrowedConnection borrow() throws SQLException {
-		if (!TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+		Integer isolation = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+		if (!readOnly && isolation == null) {
 			return limited();
 		}
 		TransactionSynchronizationManager.setCurrentTransactionReadOnly(false);
+		TransactionSynchronizationManager.setCurrentTransactionIsolationLevel(null);
 		try {
 			return limited();
 		}
 		finally {
-			TransactionSynchronizationManager.setCurrentTransactionReadOnly(true);
+			TransactionSynchronizationManager.setCurrentTransactionReadOnly(readOnly);
+			TransactionSynchronizationManager.setCurrentTransactionIsolationLevel(isolation);
 		}
 	}
 
@@ -144,17 +149,17 @@ final class JdbcConnections {
 
 	/** Runs work whose statements each commit by themselves, without a template. */
 	<T> T direct(DirectWork<T> work) throws SQLException {
-		return withConnection(true, (connection, known) -> work.run(connection));
+		return withConnection(true, (borrowed, known) -> work.run(borrowed.connection()));
 	}
 
 	/** Runs work whose statements each commit by themselves. */
 	<T> T single(Work<T> work) throws SQLException {
-		return withConnection(true, (connection, known) -> run(connection, known.jdbc(), work));
+		return withConnection(true, (borrowed, known) -> run(borrowed.connection(), known.jdbc(), work));
 	}
 
 	/** Runs work whose statements commit together or not at all. */
 	<T> T together(Work<T> work) throws SQLException {
-		return withConnection(false, (connection, known) -> commit(connection, known.jdbc(), work));
+		return withConnection(false, (borrowed, known) -> commit(borrowed, known.jdbc(), work));
 	}
 
 	/**
@@ -200,23 +205,19 @@ final class JdbcConnections {
 				borrowed.readCommitted();
 			}
 			borrowed.autoCommit(autoCommit);
-			return use.of(borrowed.connection(), known);
+			return use.of(borrowed, known);
 		}
 	}
 
-	private <T> T commit(Connection connection, NamedParameterJdbcOperations jdbc, Work<T> work) throws SQLException {
+	private <T> T commit(BorrowedConnection borrowed, NamedParameterJdbcOperations jdbc, Work<T> work)
+			throws SQLException {
 		try {
-			T result = run(connection, jdbc, work);
-			connection.commit();
+			T result = run(borrowed.connection(), jdbc, work);
+			borrowed.connection().commit();
 			return result;
 		}
 		catch (SQLException | RuntimeException | Error ex) {
-			try {
-				connection.rollback();
-			}
-			catch (SQLException again) {
-				ex.addSuppressed(again);
-			}
+			borrowed.rollback(ex);
 			throw ex;
 		}
 	}
@@ -257,7 +258,7 @@ final class JdbcConnections {
 	@FunctionalInterface
 	private interface Use<T> {
 
-		T of(Connection connection, Database known) throws SQLException;
+		T of(BorrowedConnection borrowed, Database known) throws SQLException;
 
 	}
 

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.Statement;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import javax.sql.DataSource;
 
@@ -20,6 +21,7 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.jdbc.datasource.lookup.IsolationLevelDataSourceRouter;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -104,6 +106,28 @@ class H2ConnectionTests {
 			.isEqualTo(0L);
 	}
 
+	/** Restoring the auto-commit of the connection would commit the first statement. */
+	@Test
+	void errorOfTheRollbackCommitsNothingAndHidesNothing() {
+		StackOverflowError failure = new StackOverflowError();
+		StackOverflowError again = new StackOverflowError();
+		AtomicBoolean once = new AtomicBoolean(true);
+		JdbcConnections connections = new JdbcConnections(
+				HookedConnections.before(this.pool, "rollback", "null", () -> {
+					if (once.getAndSet(false)) {
+						throw again;
+					}
+					return null;
+				}), 1);
+		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> connections.together((jdbc) -> {
+			jdbc.getJdbcOperations().update("INSERT INTO holdfast_lock_reader VALUES ('id', 'owner', 1, 1)");
+			throw failure;
+		})).isSameAs(failure).satisfies((thrown) -> assertThat(thrown.getSuppressed()).contains(again));
+		assertThat(JdbcClient.create(this.pool).sql("SELECT COUNT(*) FROM holdfast_lock_reader").query().singleValue())
+			.isEqualTo(0L);
+		assertThat(this.pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+	}
+
 	/** The stack of the caller may end anywhere. */
 	@ParameterizedTest
 	@ValueSource(strings = { "getNetworkTimeout", "getAutoCommit" })
@@ -137,6 +161,28 @@ class H2ConnectionTests {
 			Grant granted = assertDoesNotThrow(
 					() -> granted(store, OnEveryDatabase.nonWaiting(OnEveryDatabase.newLock(), LockMode.EXCLUSIVE)));
 			assertThat(TransactionSynchronizationManager.isCurrentTransactionReadOnly()).isTrue();
+			return granted;
+		});
+		released(store, grant);
+	}
+
+	/** Spring's router chooses a database by the isolation level of the transaction. */
+	@Test
+	void lockDoesNotFollowTheIsolationLevelOfATransaction() throws Exception {
+		IsolationLevelDataSourceRouter routing = new IsolationLevelDataSourceRouter();
+		DataSource other = new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID());
+		routing.setTargetDataSources(Map.of("ISOLATION_SERIALIZABLE", other));
+		routing.setDefaultTargetDataSource(this.pool);
+		routing.afterPropertiesSet();
+		DataSource lazy = new LazyConnectionDataSourceProxy(routing);
+		LockBackend store = JdbcContract.backend(lazy);
+		TransactionTemplate serializable = new TransactionTemplate(new DataSourceTransactionManager(lazy));
+		serializable.setIsolationLevel(Connection.TRANSACTION_SERIALIZABLE);
+		Grant grant = serializable.execute((status) -> {
+			Grant granted = assertDoesNotThrow(
+					() -> granted(store, OnEveryDatabase.nonWaiting(OnEveryDatabase.newLock(), LockMode.EXCLUSIVE)));
+			assertThat(TransactionSynchronizationManager.getCurrentTransactionIsolationLevel())
+				.isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
 			return granted;
 		});
 		released(store, grant);
