@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +48,9 @@ final class ClaimWaits implements AutoCloseable {
 	/** The claims that wait. */
 	private final Map<OwnerId, Wait> waiting = new ConcurrentHashMap<>();
 
+	/** The number of the latest attempt of any claim. */
+	private final AtomicLong attempts = new AtomicLong();
+
 	private volatile @Nullable ReleaseNotifications notifications;
 
 	ClaimWaits(JdbcConnections connections, JdbcLockOptions options, SchedulingClock clock) {
@@ -56,19 +60,30 @@ final class ClaimWaits implements AutoCloseable {
 	}
 
 	/**
+	 * Returns the number of a new attempt, which is greater than that of each earlier
+	 * one.
+	 */
+	long nextAttempt() {
+		return this.attempts.incrementAndGet();
+	}
+
+	/**
 	 * Returns a signal that completes when a retry is worthwhile, or {@code null} if the
 	 * claim must poll. Call this method before the claim is announced.
+	 * @param attempt the number of the attempt
 	 * @param notified whether the database notifies of releases
 	 */
-	@Nullable CompletionStage<@Nullable ReleaseNotice> expect(Claim claim, boolean notified) {
+	@Nullable CompletionStage<@Nullable ReleaseNotice> expect(Claim claim, long attempt, boolean notified) {
 		if (claim.remainingWait().isZero()) {
 			return null;
 		}
+		// first, because a rejection of an earlier attempt then leaves the signal alone
+		this.waiting.compute(claim.owner(), (owner, present) -> (present != null) ? present.repeated(attempt)
+				: new Wait(this.clock.nanos(), 0, false, attempt));
 		CompletionStage<@Nullable ReleaseNotice> signal = (notified && this.options.listen())
 				? notifications().expect(claim, this.options.id(claim.lock())) : null;
 		boolean listening = isListening();
-		this.waiting.compute(claim.owner(), (owner, present) -> (present != null) ? present.listening(listening)
-				: new Wait(this.clock.nanos(), 0, listening));
+		this.waiting.computeIfPresent(claim.owner(), (owner, present) -> present.listening(listening));
 		return signal;
 	}
 
@@ -136,10 +151,28 @@ final class ClaimWaits implements AutoCloseable {
 	/** Forgets the claim that waits, but not the lease that it may have by now. */
 	void forget(OwnerId owner) {
 		this.waiting.remove(owner);
+		forgetNotification(owner);
+	}
+
+	private void forgetNotification(OwnerId owner) {
 		ReleaseNotifications present = this.notifications;
 		if (present != null) {
 			present.forget(owner);
 		}
+	}
+
+	/**
+	 * Forgets a claim whose attempt has failed for good, unless a later one waits.
+	 * @param attempt the number of the attempt
+	 */
+	void forgetAttempt(OwnerId owner, long attempt) {
+		this.waiting.computeIfPresent(owner, (key, present) -> {
+			if (present.attempt() > attempt) {
+				return present;
+			}
+			forgetNotification(owner);
+			return null;
+		});
 	}
 
 	/**
@@ -165,8 +198,7 @@ final class ClaimWaits implements AutoCloseable {
 	}
 
 	private long pauseOfFirst(Claim claim) {
-		Wait wait = this.waiting.computeIfPresent(claim.owner(),
-				(owner, present) -> new Wait(present.since(), present.pollsAsFirst() + 1, present.listening()));
+		Wait wait = this.waiting.computeIfPresent(claim.owner(), (owner, present) -> present.polledAsFirst());
 		int doublings = (wait != null) ? Math.min(DOUBLINGS, wait.pollsAsFirst() - 1) : DOUBLINGS;
 		return Math.min(SHORTEST_POLL_MILLIS, FIRST_WAITER_MILLIS << doublings);
 	}
@@ -192,11 +224,20 @@ final class ClaimWaits implements AutoCloseable {
 	 * @param since when it was first rejected, in nanoseconds of the clock
 	 * @param pollsAsFirst how often it was rejected as the first waiter
 	 * @param listening whether releases were noticed before the latest attempt
+	 * @param attempt the number of that attempt
 	 */
-	private record Wait(long since, int pollsAsFirst, boolean listening) {
+	private record Wait(long since, int pollsAsFirst, boolean listening, long attempt) {
+
+		Wait repeated(long number) {
+			return new Wait(this.since, this.pollsAsFirst, this.listening, Math.max(this.attempt, number));
+		}
 
 		Wait listening(boolean now) {
-			return new Wait(this.since, this.pollsAsFirst, now);
+			return new Wait(this.since, this.pollsAsFirst, now, this.attempt);
+		}
+
+		Wait polledAsFirst() {
+			return new Wait(this.since, this.pollsAsFirst + 1, this.listening, this.attempt);
 		}
 
 	}

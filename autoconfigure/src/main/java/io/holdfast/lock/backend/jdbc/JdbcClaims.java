@@ -25,16 +25,17 @@ import io.holdfast.lock.spi.KeptLock;
 record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statements, ClaimWaits waits,
 		JdbcLockOptions options) {
 
-	/** Makes one attempt. */
-	AcquireResult send(Claim claim) throws SQLException {
-		AcquireResult result = (claim.mode() == LockMode.SHARED) ? acquireShared(claim) : acquire(claim);
+	/** Makes one attempt, which has the given number. */
+	AcquireResult send(Claim claim, long number) throws SQLException {
+		AcquireResult result = (claim.mode() == LockMode.SHARED) ? acquireShared(claim, number)
+				: acquire(claim, number);
 		if (result instanceof AcquireResult.Acquired || claim.remainingWait().isZero()) {
 			this.waits.forget(claim.owner());
 		}
 		return result;
 	}
 
-	private AcquireResult acquire(Claim claim) throws SQLException {
+	private AcquireResult acquire(Claim claim, long number) throws SQLException {
 		JdbcStatements sql = this.statements.get();
 		ClaimParameters parameters = parameters(claim, 0);
 		return this.connections.direct((connection) -> {
@@ -44,7 +45,7 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 			}
 			return claim.remainingWait().isZero()
 					? this.waits.contended(claim, null, false, response.attempt().wanted())
-					: announce(connection, sql, claim, parameters);
+					: announce(connection, sql, claim, number, parameters);
 		});
 	}
 
@@ -74,9 +75,9 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 	 * Expects a notification only after a rejection. The announcement that follows finds
 	 * out whether the lock was released in the meantime.
 	 */
-	private AcquireResult announce(Connection connection, JdbcStatements sql, Claim claim, ClaimParameters parameters)
-			throws SQLException {
-		CompletionStage<@Nullable ReleaseNotice> signal = this.waits.expect(claim, sql.notify != null);
+	private AcquireResult announce(Connection connection, JdbcStatements sql, Claim claim, long number,
+			ClaimParameters parameters) throws SQLException {
+		CompletionStage<@Nullable ReleaseNotice> signal = this.waits.expect(claim, number, sql.notify != null);
 		JdbcStatements.Announced announced = sql.announce(connection, parameters);
 		if (announced.free()) {
 			// it has waited by now, so others may wait behind it
@@ -109,9 +110,9 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 	}
 
 	/** Expects a notification before the transaction that may announce the reader. */
-	private AcquireResult acquireShared(Claim claim) throws SQLException {
+	private AcquireResult acquireShared(Claim claim, long number) throws SQLException {
 		JdbcStatements sql = this.statements.get();
-		CompletionStage<?> signal = this.waits.expect(claim, sql.notify != null);
+		CompletionStage<?> signal = this.waits.expect(claim, number, sql.notify != null);
 		SharedRows.Attempt attempt = new SharedRows(this.connections, sql, parameters(claim, 0))
 			.acquire(!claim.remainingWait().isZero());
 		return (attempt.token() > 0) ? new AcquireResult.Acquired(new Grant(claim, attempt.token(), claim.leaseTime()))

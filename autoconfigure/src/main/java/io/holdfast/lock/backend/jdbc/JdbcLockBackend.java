@@ -137,8 +137,9 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		LockName lock = claim.lock();
+		long number = this.waits.nextAttempt();
 		try {
-			return CompletableFuture.completedFuture(this.claims.send(claim));
+			return CompletableFuture.completedFuture(this.claims.send(claim, number));
 		}
 		catch (SQLException ex) {
 			if (JdbcErrors.isDuplicate(ex)) {
@@ -146,20 +147,23 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			}
 			LockBackendException definite = JdbcErrors.definite(ex, lock, this.options.table());
 			if (definite != null) {
-				return rejected(claim, definite);
+				return rejected(claim, number, definite);
 			}
 			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
 			return CompletableFuture
 				.completedFuture(new AcquireResult.Indeterminate((exhausted != null) ? exhausted : ex));
 		}
 		catch (RuntimeException ex) {
-			return rejected(claim, ex);
+			return rejected(claim, number, ex);
 		}
 	}
 
-	/** Forgets a claim of which nothing is left: the engine does not withdraw it. */
-	private CompletionStage<AcquireResult> rejected(Claim claim, RuntimeException failure) {
-		this.waits.forget(claim.owner());
+	/**
+	 * Forgets a claim of which nothing is left: the engine does not withdraw it. A later
+	 * attempt may wait by now.
+	 */
+	private CompletionStage<AcquireResult> rejected(Claim claim, long number, RuntimeException failure) {
+		this.waits.forgetAttempt(claim.owner(), number);
 		return CompletableFuture.failedFuture(failure);
 	}
 
