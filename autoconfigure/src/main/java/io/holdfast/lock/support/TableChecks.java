@@ -35,11 +35,12 @@ public final class TableChecks {
 			GROUP BY i.indexrelid
 			""";
 
+	/** In capitals, in which H2 finds its own names whatever it does to their case. */
 	private static final String KEYS_IN_H2 = """
-			SELECT LISTAGG(LOWER(column_name), ',') WITHIN GROUP (ORDER BY column_name)
-			FROM information_schema.index_columns
-			WHERE UPPER(table_schema) = UPPER(COALESCE(?, SCHEMA())) AND UPPER(table_name) = UPPER(?) AND is_unique
-			GROUP BY index_name
+			SELECT LISTAGG(LOWER(COLUMN_NAME), ',') WITHIN GROUP (ORDER BY COLUMN_NAME)
+			FROM INFORMATION_SCHEMA.INDEX_COLUMNS
+			WHERE UPPER(TABLE_SCHEMA) = UPPER(COALESCE(?, SCHEMA())) AND UPPER(TABLE_NAME) = UPPER(?) AND IS_UNIQUE
+			GROUP BY INDEX_NAME
 			""";
 
 	private static final Map<String, String> KEYS = Map.of("MariaDB", KEYS_IN_MARIADB, "MySQL", KEYS_IN_MARIADB,

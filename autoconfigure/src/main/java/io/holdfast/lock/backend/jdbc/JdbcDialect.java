@@ -55,7 +55,7 @@ enum JdbcDialect {
 	String delayOfCommits() {
 		return switch (this) {
 			case H2 ->
-				"SELECT DISTINCT 'WRITE_DELAY is ' || setting_value || ' ms. If other processes use it, run ''SET WRITE_DELAY 0'' there once' FROM information_schema.settings WHERE setting_name = 'WRITE_DELAY' AND setting_value <> '0'";
+				"SELECT DISTINCT 'WRITE_DELAY is ' || SETTING_VALUE || ' ms. If other processes use it, run ''SET WRITE_DELAY 0'' there once' FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'WRITE_DELAY' AND SETTING_VALUE <> '0'";
 			case MARIADB ->
 				"SELECT 'innodb_flush_log_at_trx_commit is 0. Set it to 1' FROM DUAL WHERE @@innodb_flush_log_at_trx_commit = 0";
 			case POSTGRESQL -> "";

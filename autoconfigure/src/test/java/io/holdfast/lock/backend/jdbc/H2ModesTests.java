@@ -20,8 +20,8 @@ class H2ModesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "MODE=PostgreSQL;DATABASE_TO_LOWER=TRUE;DEFAULT_NULL_ORDERING=HIGH",
 			"MODE=MariaDB;DATABASE_TO_LOWER=TRUE", "MODE=MySQL;CASE_INSENSITIVE_IDENTIFIERS=TRUE", "MODE=MSSQLServer",
-			"MODE=DB2", "MODE=Derby", "MODE=HSQLDB", "MODE=LEGACY", "MODE=STRICT",
-			"CASE_INSENSITIVE_IDENTIFIERS=TRUE" })
+			"MODE=DB2", "MODE=Derby", "MODE=HSQLDB", "MODE=LEGACY", "MODE=STRICT", "CASE_INSENSITIVE_IDENTIFIERS=TRUE",
+			"DATABASE_TO_UPPER=FALSE" })
 	void locksExcludeEachOtherInEveryMode(String settings) throws Exception {
 		try (HikariDataSource pool = new HikariDataSource()) {
 			pool.setJdbcUrl("jdbc:h2:mem:" + UUID.randomUUID() + ";" + settings);
