@@ -7,7 +7,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockMode;
-import io.holdfast.lock.spi.Capability;
 
 /**
  * The releases and withdrawals of this JVM that a later request may overtake on its way
@@ -20,14 +19,13 @@ final class ReleasesInProgress {
 	private final Map<Released, CompletableFuture<?>> present = new ConcurrentHashMap<>();
 
 	/**
-	 * Adds the withdrawal of a claim that the store may have granted.
+	 * Adds the withdrawal of a claim that the store may have granted. It may be overtaken
+	 * even at a store with ordered requests, because it may take several of them.
 	 * @param answered completes with the store's response
 	 * @return the same future
 	 */
 	<T> CompletableFuture<T> withdrawal(ResolvedRequest request, CompletableFuture<T> answered) {
-		if (!request.backend().capabilities().has(Capability.ORDERED)) {
-			add(request, answered);
-		}
+		add(request, answered);
 		return answered;
 	}
 
