@@ -33,7 +33,10 @@ final class MissedRequests {
 
 	private final Map<OwnerId, Claim> neverSent = latest();
 
-	/** How many attempts of a claim the node has not answered. */
+	/**
+	 * How many attempts of a claim the node may have granted, if it has not answered each
+	 * of them.
+	 */
 	private final Map<OwnerId, Integer> unanswered = latest();
 
 	private final Map<OwnerId, Ended> unconfirmed = latest();
@@ -65,8 +68,22 @@ final class MissedRequests {
 	}
 
 	/**
-	 * Returns how many attempts of a claim that ends now the node may process later than
-	 * that.
+	 * Notes that the node has granted an attempt of a claim. Its release may end this one
+	 * before the node processes an earlier one.
+	 */
+	void granted(Claim claim) {
+		if (!this.empty) {
+			addGranted(claim);
+		}
+	}
+
+	private synchronized void addGranted(Claim claim) {
+		this.unanswered.computeIfPresent(claim.owner(), (owner, count) -> count + 1);
+	}
+
+	/**
+	 * Returns how many attempts of a claim that ends now the node may have granted, or
+	 * zero if it processes none of them later than that.
 	 */
 	int mayReceiveLate(Claim claim) {
 		return this.empty ? 0 : removeUnanswered(claim);

@@ -173,8 +173,8 @@ final class RedlockNodes {
 
 	/**
 	 * Notes whether a node may keep a claim that has ended, or grant it late.
-	 * @param late how many attempts the node may process late. A release that finds
-	 * something has ended one of them
+	 * @param late how many attempts the node may have granted if it processes some of
+	 * them late. A release that finds something has ended one of them
 	 */
 	private static CompletionStage<List<Object>> confirmed(RedlockNode node, MissedRequests.Ended ended, int late,
 			CompletionStage<List<Object>> release) {
@@ -212,8 +212,11 @@ final class RedlockNodes {
 		if (response.isMissing()) {
 			node.missed().unanswered(claim);
 		}
-		else if (response.isYes() && response.demands()) {
-			this.notifications.demand(claim.owner());
+		else if (response.isYes()) {
+			node.missed().granted(claim);
+			if (response.demands()) {
+				this.notifications.demand(claim.owner());
+			}
 		}
 		else if (response.isNo()) {
 			if (waiting != null) {

@@ -94,6 +94,21 @@ class LateNodeTests {
 	 */
 	@Test
 	void secondAttemptThatComesAfterTheReleaseIsReleasedAgain() {
+		ScriptedNode late = unansweredAttempt();
+		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
+		assertRemainsAreReleased(late);
+	}
+
+	/**
+	 * The release ends the second attempt, and the first one comes later, as after the
+	 * loss of a packet.
+	 */
+	@Test
+	void firstAttemptThatComesAfterTheReleaseIsReleasedAgain() {
+		assertRemainsAreReleased(unansweredAttempt());
+	}
+
+	private ScriptedNode unansweredAttempt() {
 		this.connection.complete(1);
 		this.backend.verify();
 		ScriptedNode late = this.nodes.get(2);
@@ -101,7 +116,10 @@ class LateNodeTests {
 		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
 		assertThat(this.backend.tryAcquire(this.claim).toCompletableFuture().join()).isInstanceOf(Contended.class);
 		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
-		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
+		return late;
+	}
+
+	private void assertRemainsAreReleased(ScriptedNode late) {
 		late.released = List.of(1L);
 		assertGrantedAndReleased(this.claim);
 		assertThat(this.backend.unconfirmed()).isOne();
