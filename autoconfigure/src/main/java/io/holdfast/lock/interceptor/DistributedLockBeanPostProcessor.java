@@ -1,7 +1,6 @@
 package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Method;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -64,10 +63,8 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 
 	private transient @Nullable UnlockedBeans unlocked;
 
-	/**
-	 * Classes of locked beans before other post-processors, by the names of the beans.
-	 */
-	private final transient Map<String, Class<?>> created = new ConcurrentHashMap<>();
+	/** Classes of beans that may have locks, before other post-processors. */
+	private final transient CreatedClasses created = new CreatedClasses();
 
 	/** Names of the beans that were processed here, until the end of startup. */
 	private transient volatile @Nullable Set<String> processed = ConcurrentHashMap.newKeySet();
@@ -115,8 +112,12 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	@Override
 	public boolean postProcessAfterInstantiation(Object bean, String beanName) {
 		Class<?> type = bean.getClass();
-		if (!(bean instanceof FactoryBean) && !LockAnnotations.methods(ClassUtils.getUserClass(type)).isEmpty()) {
+		if (!(bean instanceof FactoryBean) && LockAnnotations.mayBeOn(type)) {
 			this.created.put(beanName, type);
+		}
+		else {
+			// of a bean that failed
+			this.created.remove(beanName);
 		}
 		return true;
 	}
@@ -141,12 +142,12 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		if (seen != null) {
 			seen.add(beanName);
 		}
+		Class<?> before = this.created.remove(beanName);
 		Class<?> type = LockedType.of(bean);
 		if (this.verifier != null && LockAnnotations.mayBeOn(type)) {
 			verify(this.verifier, type, beanName);
 		}
 		Object locked = withLock(bean, type, beanName);
-		Class<?> before = this.created.get(beanName);
 		if (this.unlocked != null && before != null && before != bean.getClass()) {
 			this.unlocked.requireLocked(beanName, before, locked);
 		}
