@@ -4,7 +4,9 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +18,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
+import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
 
 /**
@@ -74,21 +77,33 @@ public final class UnlockedBeans {
 	 * Verifies a bean that another post-processor has replaced before its lock could be
 	 * added.
 	 * @param name the name of the bean
-	 * @param created the class of the bean before that
+	 * @param type the class of the bean before that
 	 * @param bean the bean
 	 * @throws LockConfigurationException if a method of the class runs without its lock
 	 */
-	void requireLocked(String name, Class<?> created, Object bean) {
-		Class<?> type = LockedType.of(bean);
-		for (Method method : LockAnnotations.methods(ClassUtils.getUserClass(created))) {
-			Method callable = ClassUtils.getMethodIfAvailable(type, method.getName(), method.getParameterTypes());
-			boolean locked = isLocked(bean) && (callable == null || LockAnnotations.find(callable, type) != null);
+	void requireLocked(String name, Class<?> type, Object bean) {
+		Class<?> created = ClassUtils.getUserClass(type);
+		Class<?> present = LockedType.of(bean);
+		for (Method method : LockAnnotations.methods(created)) {
+			boolean locked = isLocked(bean) && (present == created || hasSameLock(method, created, present));
 			if (!locked && !isMock(bean)) {
 				throw LockMethodSpecs.problem(method,
-						"a post-processor has replaced the bean '%s' with an object of %s, which does not have the annotation, so the method would run without its lock. Declare the annotation in an interface that this object implements, or let the post-processor replace the bean in postProcessAfterInitialization and have no order (neither Ordered nor PriorityOrdered)"
+						"a post-processor has replaced the bean '%s' with an object of %s, which does not have this annotation, so the method would run without its lock. Declare the annotation in an interface that this object implements, or let the post-processor replace the bean in postProcessAfterInitialization and have no order (neither Ordered nor PriorityOrdered)"
 							.formatted(name, bean.getClass().getName()));
 			}
 		}
+	}
+
+	/**
+	 * Returns whether another type has the lock of a method, too. There, the method may
+	 * have the parameters of a generic interface.
+	 */
+	private static boolean hasSameLock(Method method, Class<?> type, Class<?> other) {
+		DistributedLock lock = LockAnnotations.find(method, type);
+		return Stream.of(other.getMethods())
+			.filter((callable) -> callable.getName().equals(method.getName())
+					&& LockAnnotations.specific(callable, type).equals(method))
+			.allMatch((callable) -> Objects.equals(LockAnnotations.find(callable, other), lock));
 	}
 
 	/** Returns whether a factory adds locks to its beans. */

@@ -52,6 +52,19 @@ class ReplacedBeanTests {
 		with(new LockedTwice(), Phase.AFTER).run((context) -> requireStopped(context, LockedTwice.class));
 	}
 
+	/**
+	 * The class overrides the lock of its interface, which is all that the proxy shows.
+	 */
+	@Test
+	void methodWithTheLockOfItsInterfaceInsteadStopsTheStart() {
+		with(new LockedDifferently(), Phase.AFTER).run((context) -> requireStopped(context, LockedDifferently.class));
+	}
+
+	@Test
+	void genericMethodWithoutItsLockBesideALockedOneStopsTheStart() {
+		with(new LockedGeneric(), Phase.AFTER).run((context) -> requireStopped(context, LockedGeneric.class));
+	}
+
 	@Test
 	void beanThatIsReplacedAfterItsLockKeepsIt() {
 		BeanPostProcessor wrapper = new BeanPostProcessor() {
@@ -186,6 +199,37 @@ class ReplacedBeanTests {
 
 		@Override
 		public String other() {
+			return LocalLocks.held();
+		}
+
+	}
+
+	static class LockedDifferently implements Locked {
+
+		@Override
+		@DistributedLock("plain")
+		public String run() {
+			return LocalLocks.held();
+		}
+
+	}
+
+	interface Handler<T> {
+
+		String handle(T value);
+
+	}
+
+	static class LockedGeneric implements Locked, Handler<String> {
+
+		@Override
+		public String run() {
+			return LocalLocks.held();
+		}
+
+		@Override
+		@DistributedLock("handler")
+		public String handle(String value) {
 			return LocalLocks.held();
 		}
 
