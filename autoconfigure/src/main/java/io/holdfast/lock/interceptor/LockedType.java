@@ -74,9 +74,13 @@ final class LockedType {
 		return proxy.getClass();
 	}
 
-	/** Whether calls tell the type by their target; a proxy without a target has none. */
+	/**
+	 * Whether calls tell the type by their target. A proxy without a target has none, and
+	 * an inner proxy tells the class behind it, not its own.
+	 */
 	static boolean isTarget(Class<?> type, Advised proxy) {
-		return hasTarget(proxy) && type == AopUtils.getTargetClass(proxy);
+		return hasTarget(proxy) && type == AopUtils.getTargetClass(proxy)
+				&& !(AopProxyUtils.getSingletonTarget(proxy) instanceof Advised);
 	}
 
 	/** The class of a target that is created later, or for each call, may be unknown. */

@@ -184,6 +184,17 @@ class ProxyShapeTests {
 		});
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void interfacesOfAProxyBehindAnAspectHaveTheirOwnLocks(boolean hasTarget) {
+		ProxyFactory factory = new ProxyFactory(Client.class, Inheriting.class, Part.class);
+		if (hasTarget) {
+			factory.setTarget(new Object());
+		}
+		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		withAspect(factory.getProxy(), ProxyShapeTests::requireOwnLocks);
+	}
+
 	@Test
 	void classBehindTwoProxiesHasItsLocks() {
 		ProxyFactory factory = new ProxyFactory();
