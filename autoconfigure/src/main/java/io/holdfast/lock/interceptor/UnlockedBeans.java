@@ -67,7 +67,7 @@ public final class UnlockedBeans {
 			Method unlocked = (bean != null) ? unlockedMethod(bean) : null;
 			if (unlocked != null) {
 				throw LockMethodSpecs.problem(unlocked,
-						"the bean '%s' was created before locks could be added to beans, so the method would run without its lock. It is, or is needed by, a post-processor or another infrastructure bean. Inject it there lazily (ObjectProvider, @Lazy, a static @Bean method), or move the method to another bean"
+						"the bean '%s' was created before locks could be added to beans, so the method would run without its lock. It is, or is needed by, a post-processor or another infrastructure bean, or it was registered as an object, such as by @TestBean. Inject it there lazily (ObjectProvider, @Lazy, a static @Bean method), move the method to another bean, or return the object from a @Bean method, in a test from that of a @TestConfiguration"
 							.formatted(name));
 			}
 		}

@@ -51,6 +51,17 @@ class UnlockedBeansTests {
 						"UnlockedBeansTests$Shop.sell()", "ObjectProvider"));
 	}
 
+	/** As Spring does with the object of a {@code @TestBean} method. */
+	@Test
+	void objectThatIsRegisteredStopsTheStartWithItsOwnRemedy() {
+		this.runner
+			.withInitializer((context) -> context.getBeanFactory().registerSingleton("registeredShop", new Shop()))
+			.run((context) -> assertThat(context).getFailure()
+				.message()
+				.contains("the bean 'registeredShop' was created before locks could be added to beans",
+						"registered as an object, such as by @TestBean", "return the object from a @Bean method"));
+	}
+
 	@Test
 	void productOfAFactoryThatIsCreatedTooEarlyStopsTheStart() {
 		this.runner.withUserConfiguration(FactoryShop.class)
