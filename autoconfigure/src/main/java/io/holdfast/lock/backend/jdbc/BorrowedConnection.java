@@ -81,8 +81,9 @@ final class BorrowedConnection implements AutoCloseable {
 
 	/**
 	 * Rolls back after a failure, to which it adds its own. If it fails, the transaction
-	 * may still be open, so the connection is aborted with its settings: restoring the
-	 * auto-commit would commit.
+	 * may still be open, so the connection is aborted. H2 does not do that, so its
+	 * settings are restored only after another rollback: restoring the auto-commit would
+	 * commit.
 	 */
 	void rollback(Throwable failure) {
 		try {
@@ -90,7 +91,7 @@ final class BorrowedConnection implements AutoCloseable {
 		}
 		catch (SQLException | RuntimeException | Error ex) {
 			addSuppressed(failure, ex);
-			this.undo.clear();
+			this.undo.push(this.connection::rollback);
 			abort(failure);
 		}
 	}

@@ -20,6 +20,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.datasource.lookup.IsolationLevelDataSourceRouter;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -126,6 +127,30 @@ class H2ConnectionTests {
 		assertThat(JdbcClient.create(this.pool).sql("SELECT COUNT(*) FROM holdfast_lock_reader").query().singleValue())
 			.isEqualTo(0L);
 		assertThat(this.pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+	}
+
+	/** H2 does not abort, and some pools leave a returned connection as it is. */
+	@Test
+	void connectionWhoseRollbackFailedOnceReturnsWithoutATransaction() throws Exception {
+		AtomicBoolean once = new AtomicBoolean(true);
+		try (Connection only = this.pool.getConnection()) {
+			DataSource lasting = new SingleConnectionDataSource(only, true);
+			JdbcConnections connections = new JdbcConnections(
+					HookedConnections.before(lasting, "rollback", "null", () -> {
+						if (once.getAndSet(false)) {
+							throw new StackOverflowError();
+						}
+						return null;
+					}), 1);
+			assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> connections.together((jdbc) -> {
+				jdbc.getJdbcOperations().update("INSERT INTO holdfast_lock_reader VALUES ('id', 'owner', 1, 1)");
+				throw new IllegalStateException();
+			}));
+			assertThat(only.getAutoCommit()).isTrue();
+			assertThat(
+					JdbcClient.create(lasting).sql("SELECT COUNT(*) FROM holdfast_lock_reader").query().singleValue())
+				.isEqualTo(0L);
+		}
 	}
 
 	/** The stack of the caller may end anywhere. */
