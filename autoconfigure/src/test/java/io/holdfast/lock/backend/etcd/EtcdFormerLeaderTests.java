@@ -30,6 +30,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class EtcdFormerLeaderTests {
 
+	/** Long, because the answer of the former leader counts, even on a busy machine. */
+	private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(10);
+
 	private final List<EtcdServer> members = EtcdServer.cluster(3);
 
 	private final EtcdServer former = EtcdServer.leader(this.members);
@@ -66,7 +69,7 @@ class EtcdFormerLeaderTests {
 
 	private static EtcdClient connect(List<EtcdServer> members) {
 		String[] endpoints = members.stream().map(EtcdServer::endpoint).toArray(String[]::new);
-		return JetcdClient.create(Client.builder().endpoints(endpoints), Duration.ofSeconds(1));
+		return JetcdClient.create(Client.builder().endpoints(endpoints), RESPONSE_TIMEOUT);
 	}
 
 	@AfterEach

@@ -97,8 +97,12 @@ abstract class FiveNodes {
 	}
 
 	static LockEngine engine(RedlockLockBackend backend) {
-		return new LockEngine(new LockBackends(List.of(backend), "redlock"), EngineSettings.DEFAULTS,
-				TransactionBoundary.NONE, List.of());
+		return engine(backend, EngineSettings.DEFAULTS);
+	}
+
+	static LockEngine engine(RedlockLockBackend backend, EngineSettings settings) {
+		return new LockEngine(new LockBackends(List.of(backend), "redlock"), settings, TransactionBoundary.NONE,
+				List.of());
 	}
 
 	LockRequest request(Duration waitTime) {

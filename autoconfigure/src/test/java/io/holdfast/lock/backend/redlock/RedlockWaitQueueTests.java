@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
@@ -26,6 +27,7 @@ import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.server.RedisServer;
 
+import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
@@ -284,7 +286,10 @@ class RedlockWaitQueueTests extends FiveNodes {
 		Grant holder = granted(this.first);
 		AtomicInteger left = new AtomicInteger(all);
 		AtomicIntegerArray holds = new AtomicIntegerArray(2);
-		try (LockEngine one = engine(this.first); LockEngine two = engine(this.second)) {
+		// turns end by their number of holds: on a busy machine, few fit into a short
+		// time
+		EngineSettings settings = settings().handoff(64, Duration.ofSeconds(10)).build();
+		try (LockEngine one = engine(this.first, settings); LockEngine two = engine(this.second, settings)) {
 			List<Thread> threads = new ArrayList<>();
 			for (int i = 0; i < 8; i++) {
 				int client = i % 2;
