@@ -221,7 +221,7 @@ final class Attempts {
 		EngineContext context = this.acquisition.context;
 		ResolvedRequest request = this.acquisition.request;
 		return context.releases()
-			.withdrawal(request, context.retrier().abandon(request.backend(), Objects.requireNonNull(this.claim)));
+			.add(request, context.retrier().abandon(request.backend(), Objects.requireNonNull(this.claim)));
 	}
 
 	/**

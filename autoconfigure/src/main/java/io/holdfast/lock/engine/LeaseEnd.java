@@ -90,10 +90,7 @@ final class LeaseEnd {
 		boolean ordered = isOrdered(quiet);
 		this.releaseRequested = true;
 		CompletableFuture<ReleaseResult> answered = this.retrier.release(this.request.backend(), this.grant, quiet);
-		if (!ordered) {
-			this.releases.add(this.request, answered);
-		}
-		return answered;
+		return ordered ? answered : this.releases.add(this.request, answered);
 	}
 
 	/**

@@ -19,27 +19,19 @@ final class ReleasesInProgress {
 	private final Map<Released, CompletableFuture<?>> present = new ConcurrentHashMap<>();
 
 	/**
-	 * Adds the withdrawal of a claim that the store may have granted. It may be overtaken
-	 * even at a store with ordered requests, because it may take several of them.
+	 * Adds a release that was sent and may be overtaken, or the withdrawal of a claim
+	 * that the store may have granted. A withdrawal may be overtaken at any store,
+	 * because it may take several requests.
 	 * @param answered completes with the store's response
 	 * @return the same future
 	 */
-	<T> CompletableFuture<T> withdrawal(ResolvedRequest request, CompletableFuture<T> answered) {
-		add(request, answered);
-		return answered;
-	}
-
-	/**
-	 * Adds a release that was sent and may be overtaken.
-	 * @param answered completes with the store's response
-	 */
-	void add(ResolvedRequest request, CompletableFuture<?> answered) {
-		if (answered.isDone()) {
-			return;
+	<T> CompletableFuture<T> add(ResolvedRequest request, CompletableFuture<T> answered) {
+		if (!answered.isDone()) {
+			Released released = new Released(LockAtBackend.of(request), request.mode());
+			CompletableFuture<?> all = this.present.merge(released, answered, CompletableFuture::allOf);
+			all.whenComplete((answer, failure) -> this.present.remove(released, all));
 		}
-		Released released = new Released(LockAtBackend.of(request), request.mode());
-		CompletableFuture<?> all = this.present.merge(released, answered, CompletableFuture::allOf);
-		all.whenComplete((answer, failure) -> this.present.remove(released, all));
+		return answered;
 	}
 
 	/**

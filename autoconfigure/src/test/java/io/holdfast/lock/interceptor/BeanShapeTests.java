@@ -23,7 +23,6 @@ import org.springframework.transaction.annotation.Transactional;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
-import io.holdfast.lock.LockContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,10 +34,6 @@ class BeanShapeTests {
 
 	private final ApplicationContextRunner runner = LocalLocks.runner();
 
-	private static String held() {
-		return LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString();
-	}
-
 	private <T extends Task> void locks(Supplier<T> bean) {
 		this.runner.withBean("job", Task.class, bean::get)
 			.run((context) -> assertThat(context.getBean(Task.class).run("a")).isEqualTo("[job:a]"));
@@ -46,7 +41,7 @@ class BeanShapeTests {
 
 	@Test
 	void lambdaHasTheParameterNamesOfItsInterface() {
-		locks(() -> (Job) (id) -> held());
+		locks(() -> (Job) (id) -> LocalLocks.allHeld());
 	}
 
 	@Test
@@ -58,21 +53,23 @@ class BeanShapeTests {
 	/** As Spring's clients of HTTP and the gateways of Spring Integration are. */
 	@Test
 	void proxyWithoutATargetHasTheLockOfItsInterface() {
-		locks(() -> ProxyFactory.getProxy(LockedClient.class, (MethodInterceptor) (invocation) -> held()));
+		locks(() -> ProxyFactory.getProxy(LockedClient.class,
+				(MethodInterceptor) (invocation) -> LocalLocks.allHeld()));
 	}
 
 	@Test
 	void proxyWithoutATargetHasALockWithoutAKey() {
 		this.runner
 			.withBean("job", Task.class,
-					() -> ProxyFactory.getProxy(UnkeyedClient.class, (MethodInterceptor) (invocation) -> held()))
+					() -> ProxyFactory.getProxy(UnkeyedClient.class,
+							(MethodInterceptor) (invocation) -> LocalLocks.allHeld()))
 			.run((context) -> assertThat(context.getBean(Task.class).run("a")).isEqualTo("[client]"));
 	}
 
 	@Test
 	void proxyWithoutATargetHasTheLocksOfAllItsInterfaces() {
 		ProxyFactory factory = new ProxyFactory(Job.class, OtherJob.class);
-		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		factory.addAdvice((MethodInterceptor) (invocation) -> LocalLocks.allHeld());
 		this.runner.withBean("job", Object.class, factory::getProxy).run((context) -> {
 			assertThat(context.getBean(Job.class).run("a")).isEqualTo("[job:a]");
 			assertThat(context.getBean(OtherJob.class).runOther("a")).isEqualTo("[other:a]");
@@ -83,7 +80,7 @@ class BeanShapeTests {
 		return switch (method.getName()) {
 			case "hashCode" -> 1;
 			case "equals" -> proxy == arguments[0];
-			default -> held();
+			default -> LocalLocks.allHeld();
 		};
 	}
 
@@ -158,7 +155,7 @@ class BeanShapeTests {
 
 		@Override
 		public String run(String id) {
-			return held();
+			return LocalLocks.allHeld();
 		}
 
 	}
@@ -168,7 +165,7 @@ class BeanShapeTests {
 
 		@Override
 		public String run(String id) {
-			return held();
+			return LocalLocks.allHeld();
 		}
 
 	}
@@ -177,7 +174,7 @@ class BeanShapeTests {
 
 		@Override
 		public String run(String id) {
-			return held();
+			return LocalLocks.allHeld();
 		}
 
 	}
@@ -186,7 +183,7 @@ class BeanShapeTests {
 
 		@Override
 		public String run(String id) {
-			return held();
+			return LocalLocks.allHeld();
 		}
 
 	}

@@ -2,15 +2,12 @@ package io.holdfast.lock.interceptor;
 
 import java.util.List;
 
-import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -46,16 +43,16 @@ class FencedProxyTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void methodBehindAnAspectIsFencedInItsTransaction(boolean proxyTargetClass) {
-		this.runner.withBean("bean", FencedPlain.class)
-			.withBean(BeanNameAutoProxyCreator.class, () -> aspects(proxyTargetClass))
-			.withBean("aspect", MethodInterceptor.class, () -> MethodInvocation::proceed)
-			.withPropertyValues("spring.aop.proxy-target-class=" + proxyTargetClass)
-			.run((context) -> {
-				assertThat(context.getBean(Plain.class).run()).isEqualTo("fenced");
-				List<String> fences = context.getBean(JdbcTemplate.class)
-					.queryForList("SELECT lock_name FROM holdfast_fence", String.class);
-				assertThat(fences).containsExactly("fenced");
-			});
+		LocalLocks.withAspect(this.runner.withBean("bean", FencedPlain.class), (creator) -> {
+			// around the proxy that has the transaction
+			creator.setOrder(Ordered.HIGHEST_PRECEDENCE + 1);
+			creator.setProxyTargetClass(proxyTargetClass);
+		}).withPropertyValues("spring.aop.proxy-target-class=" + proxyTargetClass).run((context) -> {
+			assertThat(context.getBean(Plain.class).run()).isEqualTo("fenced");
+			List<String> fences = context.getBean(JdbcTemplate.class)
+				.queryForList("SELECT lock_name FROM holdfast_fence", String.class);
+			assertThat(fences).containsExactly("fenced");
+		});
 	}
 
 	@Test
@@ -83,16 +80,6 @@ class FencedProxyTests {
 			return (Plain) new ProxyFactory(inner).getProxy();
 		}
 
-	}
-
-	private static BeanNameAutoProxyCreator aspects(boolean proxyTargetClass) {
-		BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
-		creator.setBeanNames("bean");
-		creator.setInterceptorNames("aspect");
-		// around the proxy that has the transaction
-		creator.setOrder(Ordered.HIGHEST_PRECEDENCE + 1);
-		creator.setProxyTargetClass(proxyTargetClass);
-		return creator;
 	}
 
 	interface Plain {

@@ -3,11 +3,17 @@ package io.holdfast.lock.interceptor;
 import java.time.Duration;
 import java.util.function.Consumer;
 
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+
+import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.Ordered;
 
+import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
@@ -38,6 +44,23 @@ final class LocalLocks {
 		return plainRunner().withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class));
 	}
 
+	/**
+	 * Adds an aspect around the bean named {@code bean}, which comes before the locks as
+	 * Spring Boot orders it.
+	 * @param settings changes how the proxy is created
+	 */
+	static ApplicationContextRunner withAspect(ApplicationContextRunner runner,
+			Consumer<BeanNameAutoProxyCreator> settings) {
+		return runner.withBean(BeanNameAutoProxyCreator.class, () -> {
+			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+			creator.setBeanNames("bean");
+			creator.setInterceptorNames("aspect");
+			creator.setOrder(Ordered.HIGHEST_PRECEDENCE);
+			settings.accept(creator);
+			return creator;
+		}).withBean("aspect", MethodInterceptor.class, () -> MethodInvocation::proceed);
+	}
+
 	/** Runs an application with one bean of the given type. */
 	static <T> void with(Class<T> type, Consumer<T> test) {
 		with(type, runner(), test);
@@ -53,6 +76,11 @@ final class LocalLocks {
 	/** Returns the innermost lock of the current thread, or {@code none}. */
 	static String held() {
 		return LockHandle.current().map((handle) -> handle.lock().toString()).orElse("none");
+	}
+
+	/** Returns all locks of the current thread, such as {@code [stock:42]}. */
+	static String allHeld() {
+		return LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString();
 	}
 
 	/** Runs a test while another caller holds the lock. */

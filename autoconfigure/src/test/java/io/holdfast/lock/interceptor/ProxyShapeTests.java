@@ -3,22 +3,18 @@ package io.holdfast.lock.interceptor;
 import java.util.function.Consumer;
 
 import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
 import org.springframework.aop.support.DelegatingIntroductionInterceptor;
 import org.springframework.aop.target.AbstractLazyCreationTargetSource;
 import org.springframework.aop.target.EmptyTargetSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.core.Ordered;
 
 import io.holdfast.lock.DistributedLock;
-import io.holdfast.lock.LockContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,10 +26,6 @@ class ProxyShapeTests {
 
 	private final ApplicationContextRunner runner = LocalLocks.runner();
 
-	private static String held() {
-		return LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString();
-	}
-
 	private void with(ProxyFactory factory, Consumer<Object> use) {
 		this.runner.withBean("bean", Object.class, factory::getProxy).run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -44,7 +36,7 @@ class ProxyShapeTests {
 	@Test
 	void otherInterfaceOfAProxyWithoutATargetHasNoLock() {
 		ProxyFactory factory = new ProxyFactory(Client.class, Health.class);
-		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		factory.addAdvice((MethodInterceptor) (invocation) -> LocalLocks.allHeld());
 		with(factory, (bean) -> {
 			assertThat(((Client) bean).run("a")).isEqualTo("[client:a]");
 			assertThat(((Health) bean).status()).isEqualTo("[]");
@@ -54,7 +46,7 @@ class ProxyShapeTests {
 	@Test
 	void interfacesOfAProxyWithoutATargetHaveTheirOwnLocks() {
 		ProxyFactory factory = new ProxyFactory(Client.class, Inheriting.class, Part.class);
-		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		factory.addAdvice((MethodInterceptor) (invocation) -> LocalLocks.allHeld());
 		with(factory, ProxyShapeTests::requireOwnLocks);
 	}
 
@@ -69,7 +61,7 @@ class ProxyShapeTests {
 	void interfacesThatTheTargetDoesNotImplementHaveTheirOwnLocks() {
 		ProxyFactory factory = new ProxyFactory(Client.class, Inheriting.class, Part.class);
 		factory.setTarget(new Object());
-		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		factory.addAdvice((MethodInterceptor) (invocation) -> LocalLocks.allHeld());
 		with(factory, ProxyShapeTests::requireOwnLocks);
 	}
 
@@ -89,7 +81,7 @@ class ProxyShapeTests {
 	void interfaceThatAnotherOneExtendsDoesNotReplaceItsLock() {
 		ProxyFactory factory = new ProxyFactory(Part.class, SubPart.class);
 		factory.setTarget(new Object());
-		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		factory.addAdvice((MethodInterceptor) (invocation) -> LocalLocks.allHeld());
 		with(factory, (bean) -> assertThat(((Part) bean).first()).isEqualTo("[sub]"));
 	}
 
@@ -97,7 +89,7 @@ class ProxyShapeTests {
 	void otherInterfaceOfARepositoryHasNoLock() {
 		ProxyFactory factory = new ProxyFactory(Client.class, Health.class);
 		factory.setTarget(new Object());
-		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		factory.addAdvice((MethodInterceptor) (invocation) -> LocalLocks.allHeld());
 		with(factory, (bean) -> {
 			assertThat(((Client) bean).run("a")).isEqualTo("[client:a]");
 			assertThat(((Health) bean).status()).isEqualTo("[]");
@@ -107,7 +99,7 @@ class ProxyShapeTests {
 	@Test
 	void introducedInterfaceHasNoLock() {
 		ProxyFactory factory = new ProxyFactory(new LockedClass());
-		factory.addAdvice(new DelegatingIntroductionInterceptor((Health) ProxyShapeTests::held));
+		factory.addAdvice(new DelegatingIntroductionInterceptor((Health) LocalLocks::allHeld));
 		with(factory, (bean) -> assertThat(((Health) bean).status()).isEqualTo("[]"));
 	}
 
@@ -134,7 +126,7 @@ class ProxyShapeTests {
 		ProxyFactory factory = new ProxyFactory();
 		factory.setInterfaces(Inheriting.class);
 		factory.setTargetSource(EmptyTargetSource.forClass(Inheriting.class));
-		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		factory.addAdvice((MethodInterceptor) (invocation) -> LocalLocks.allHeld());
 		with(factory, (bean) -> assertThat(((Health) bean).status()).isEqualTo("[inheriting]"));
 	}
 
@@ -144,19 +136,13 @@ class ProxyShapeTests {
 		if (target != null) {
 			factory.setTarget(target);
 		}
-		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		factory.addAdvice((MethodInterceptor) (invocation) -> LocalLocks.allHeld());
 		return factory.getProxy();
 	}
 
 	private void withAspect(Object bean, Consumer<Object> use) {
-		this.runner.withBean("bean", Object.class, () -> bean).withBean(BeanNameAutoProxyCreator.class, () -> {
-			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
-			creator.setBeanNames("bean");
-			// as Spring Boot sets it
-			creator.setOrder(Ordered.HIGHEST_PRECEDENCE);
-			creator.setInterceptorNames("aspect");
-			return creator;
-		}).withBean("aspect", MethodInterceptor.class, () -> MethodInvocation::proceed).run((context) -> {
+		LocalLocks.withAspect(this.runner.withBean("bean", Object.class, () -> bean), (creator) -> {
+		}).run((context) -> {
 			assertThat(context).hasNotFailed();
 			use.accept(context.getBean("bean"));
 		});
@@ -191,7 +177,7 @@ class ProxyShapeTests {
 		if (hasTarget) {
 			factory.setTarget(new Object());
 		}
-		factory.addAdvice((MethodInterceptor) (invocation) -> held());
+		factory.addAdvice((MethodInterceptor) (invocation) -> LocalLocks.allHeld());
 		withAspect(factory.getProxy(), ProxyShapeTests::requireOwnLocks);
 	}
 
@@ -225,7 +211,7 @@ class ProxyShapeTests {
 	static class LockedClass {
 
 		public @Nullable String run(String id) {
-			return held();
+			return LocalLocks.allHeld();
 		}
 
 	}
@@ -251,7 +237,7 @@ class ProxyShapeTests {
 
 		@Override
 		public String run() {
-			return held();
+			return LocalLocks.allHeld();
 		}
 
 	}
@@ -260,13 +246,13 @@ class ProxyShapeTests {
 
 		@Override
 		public String first() {
-			return held();
+			return LocalLocks.allHeld();
 		}
 
 		@Override
 		@DistributedLock("second")
 		public String second() {
-			return held();
+			return LocalLocks.allHeld();
 		}
 
 	}
@@ -282,7 +268,7 @@ class ProxyShapeTests {
 		@Override
 		@DistributedLock("plain")
 		public String run() {
-			return held();
+			return LocalLocks.allHeld();
 		}
 
 	}

@@ -4,15 +4,12 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.stream.Stream;
 
-import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
 
-import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -95,18 +92,11 @@ class ReplacedBeanTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void closedProxyWithoutTheAnnotationStopsTheStart(boolean frozen) {
-		this.runner.withBean("bean", Plain.class, LockedPlain::new).withBean(BeanNameAutoProxyCreator.class, () -> {
-			BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
-			creator.setBeanNames("bean");
-			creator.setInterceptorNames("aspect");
-			creator.setOrder(Ordered.HIGHEST_PRECEDENCE);
+		LocalLocks.withAspect(this.runner.withBean("bean", Plain.class, LockedPlain::new), (creator) -> {
 			creator.setProxyTargetClass(false);
 			creator.setFrozen(frozen);
 			creator.setOpaque(!frozen);
-			return creator;
-		})
-			.withBean("aspect", MethodInterceptor.class, () -> MethodInvocation::proceed)
-			.run((context) -> requireStopped(context, LockedPlain.class));
+		}).run((context) -> requireStopped(context, LockedPlain.class));
 	}
 
 	private static Object plainProxy(Object target) {

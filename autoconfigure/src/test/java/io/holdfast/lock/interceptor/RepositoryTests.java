@@ -193,7 +193,7 @@ class RepositoryTests {
 		@PostLoad
 		@PrePersist
 		void note() {
-			HELD.add(LockContext.handles().stream().map((handle) -> handle.lock().toString()).toList().toString());
+			HELD.add(LocalLocks.allHeld());
 		}
 
 	}
