@@ -17,7 +17,7 @@ import io.holdfast.lock.test.server.MariaDbServer;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests the statements for MySQL on MariaDB, which has the same SQL.
+ * Tests the statements for MySQL with its driver, on MariaDB.
  */
 class MySqlFencingGuardTests extends JdbcFencingGuardContract {
 
@@ -26,7 +26,8 @@ class MySqlFencingGuardTests extends JdbcFencingGuardContract {
 
 	@Override
 	DataSource dataSource() {
-		return new DriverManagerDataSource(server.jdbcUrl(), MariaDbServer.USERNAME, MariaDbServer.PASSWORD);
+		return new DriverManagerDataSource(server.mySqlUrl(server.port()), MariaDbServer.USERNAME,
+				MariaDbServer.PASSWORD);
 	}
 
 	@Override
@@ -38,8 +39,9 @@ class MySqlFencingGuardTests extends JdbcFencingGuardContract {
 	@Test
 	void sameHolderPassesAgainIfTheDriverCountsChangedRowsOnly() throws SQLException {
 		guard();
-		try (Connection transaction = DriverManager.getConnection(server.jdbcUrl() + "?useAffectedRows=true",
-				MariaDbServer.USERNAME, MariaDbServer.PASSWORD)) {
+		try (Connection transaction = DriverManager.getConnection(
+				server.mySqlUrl(server.port()) + "?useAffectedRows=true", MariaDbServer.USERNAME,
+				MariaDbServer.PASSWORD)) {
 			transaction.setAutoCommit(false);
 			FencingGuard guard = onTable().on(transaction);
 			guard.advance(TestHold.of("42", 10, "a"));

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.function.Function;
 import java.util.regex.MatchResult;
@@ -47,10 +48,26 @@ record DirectStatement(String text, List<String> names, int timeoutSeconds) {
 		}
 	}
 
+	/** Executes the statement and returns the number that the database has generated. */
+	Generated generated(Connection connection, Function<String, ? extends @Nullable Object> parameters)
+			throws SQLException {
+		try (PreparedStatement statement = prepared(
+				connection.prepareStatement(this.text, Statement.RETURN_GENERATED_KEYS), parameters)) {
+			int rows = statement.executeUpdate();
+			try (ResultSet keys = statement.getGeneratedKeys()) {
+				return new Generated(rows, keys.next() ? keys.getLong(1) : 0);
+			}
+		}
+	}
+
 	/** Prepares an execution, which the caller must close. */
 	PreparedStatement prepare(Connection connection, Function<String, ? extends @Nullable Object> parameters)
 			throws SQLException {
-		PreparedStatement statement = connection.prepareStatement(this.text);
+		return prepared(connection.prepareStatement(this.text), parameters);
+	}
+
+	private PreparedStatement prepared(PreparedStatement statement,
+			Function<String, ? extends @Nullable Object> parameters) throws SQLException {
 		try {
 			if (this.timeoutSeconds > 0) {
 				statement.setQueryTimeout(this.timeoutSeconds);
@@ -65,6 +82,15 @@ record DirectStatement(String text, List<String> names, int timeoutSeconds) {
 				throw ex;
 			}
 		}
+	}
+
+	/**
+	 * What a change has generated.
+	 *
+	 * @param rows the number of changed rows
+	 * @param number the generated number, or zero if there is none
+	 */
+	record Generated(int rows, long number) {
 	}
 
 	/**

@@ -60,7 +60,7 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 		CompletionStage<?> wanted = this.waits.expectDemand(claim, sql.notify != null);
 		boolean granted = false;
 		try {
-			JdbcStatements.Attempt attempt = sql.acquire(connection, claim, wanted != null, parameters);
+			AcquireStatements.Attempt attempt = sql.acquire.attempt(connection, claim, wanted != null, parameters);
 			granted = attempt.token() > 0;
 			return new Response(attempt, wanted);
 		}
@@ -132,7 +132,7 @@ record JdbcClaims(JdbcConnections connections, JdbcLookup.StatementSource statem
 	 * @param wanted completes when the lease is demanded; {@code null} if it may not be
 	 * sticky
 	 */
-	private record Response(JdbcStatements.Attempt attempt, @Nullable CompletionStage<?> wanted) {
+	private record Response(AcquireStatements.Attempt attempt, @Nullable CompletionStage<?> wanted) {
 	}
 
 }

@@ -22,7 +22,15 @@ enum JdbcDialect {
 	 * The start time of the statement, so that all of its assignments use one value. A
 	 * lease therefore starts no later than its row was locked. Independent of time zones.
 	 */
-	MARIADB("TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))");
+	MARIADB(JdbcDialect.START_OF_STATEMENT),
+
+	/**
+	 * Has no RETURNING. The driver of MySQL reports a MariaDB server as MySQL, too, so
+	 * these statements must be known to both.
+	 */
+	MYSQL(JdbcDialect.START_OF_STATEMENT);
+
+	private static final String START_OF_STATEMENT = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
 
 	/**
 	 * Has a commit wait for the disk in a database whose commits do not. It would
@@ -46,6 +54,19 @@ enum JdbcDialect {
 		return statement + "-" + name().toLowerCase(Locale.ROOT);
 	}
 
+	/** Returns the name of the statement that inserts a row unless it exists. */
+	String insertRow() {
+		return switch (this) {
+			case H2, POSTGRESQL -> variant("insert-row");
+			case MARIADB, MYSQL -> "insert-row-or-ignore";
+		};
+	}
+
+	/** Whether a statement can return the rows that it has changed. */
+	boolean returnsChangedRows() {
+		return this != MYSQL;
+	}
+
 	/**
 	 * Returns a query for the setting by which the database writes commits later than it
 	 * confirms them, and for the remedy, or an empty string. It returns no row if commits
@@ -56,7 +77,7 @@ enum JdbcDialect {
 		return switch (this) {
 			case H2 ->
 				"SELECT DISTINCT 'WRITE_DELAY is ' || SETTING_VALUE || ' ms. If other processes use it, run ''SET WRITE_DELAY 0'' there once' FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'WRITE_DELAY' AND SETTING_VALUE <> '0'";
-			case MARIADB ->
+			case MARIADB, MYSQL ->
 				"SELECT 'innodb_flush_log_at_trx_commit is 0. Set it to 1' FROM DUAL WHERE @@innodb_flush_log_at_trx_commit = 0";
 			case POSTGRESQL -> "";
 		};
@@ -100,7 +121,7 @@ enum JdbcDialect {
 	 * would have H2 compile its prepared statements again, at seven times their cost.
 	 */
 	boolean needsStatementTimeout() {
-		return this == MARIADB;
+		return this == MARIADB || this == MYSQL;
 	}
 
 	/**
@@ -108,7 +129,7 @@ enum JdbcDialect {
 	 * isolation, and does not fail because this state is newer than its snapshot.
 	 */
 	boolean updatesLatestState() {
-		return this == MARIADB;
+		return this == MARIADB || this == MYSQL;
 	}
 
 	/** Whether the database can notify other connections of a commit. */
@@ -121,8 +142,9 @@ enum JdbcDialect {
 			case "H2" -> H2;
 			case "PostgreSQL" -> POSTGRESQL;
 			case "MariaDB" -> MARIADB;
+			case "MySQL" -> MYSQL;
 			default -> throw new LockConfigurationException(
-					"The backend 'jdbc' does not support the database '%s'. Use H2, PostgreSQL or MariaDB, or another backend."
+					"The backend 'jdbc' does not support the database '%s'. Use H2, PostgreSQL, MariaDB or MySQL, or another backend."
 						.formatted(product));
 		};
 	}

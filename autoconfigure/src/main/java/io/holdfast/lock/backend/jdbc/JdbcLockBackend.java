@@ -251,7 +251,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private JdbcStatements statements() throws SQLException {
 		JdbcStatements known = this.statements;
 		if (known == null) {
-			known = new JdbcStatements(this.connections.dialect(), this.options.table(), this.options.timeoutSeconds());
+			known = new JdbcStatements(new StatementTexts(this.connections.dialect(), this.options.table(),
+					this.options.timeoutSeconds()));
 			this.statements = known;
 		}
 		return known;

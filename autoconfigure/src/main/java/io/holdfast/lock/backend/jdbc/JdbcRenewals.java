@@ -40,6 +40,9 @@ final class JdbcRenewals {
 	 */
 	private static final int TRIES = 3;
 
+	/** An INSERT that has updated a row instead counts it twice. */
+	private static final int COUNT_OF_AN_UPDATED_ROW = 2;
+
 	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
 	private final JdbcConnections connections;
@@ -96,9 +99,25 @@ final class JdbcRenewals {
 
 	private Pass passOfOwners(NamedParameterJdbcOperations jdbc, Kind kind, Map<Row, Grant> grants) {
 		Map<String, Object> parameters = parameters(kind, grants);
-		Set<Row> renewed = Set.copyOf(jdbc.query(this.sql.renew, parameters, Row.MAPPER));
+		Set<Row> renewed = this.sql.returnsChangedRows()
+				? Set.copyOf(jdbc.query(this.sql.renew, parameters, Row.MAPPER))
+				: renewAndCount(jdbc, parameters, Set.copyOf(grants.keySet()));
 		return new Pass(renewed, (renewed.size() == grants.size()) ? renewed
 				: Set.copyOf(jdbc.query(this.sql.stillOwn, parameters, Row.MAPPER)));
+	}
+
+	/**
+	 * Renews leases by a statement that returns only how many it has renewed. If some of
+	 * them are not, renews them again and compares the times to find out which.
+	 */
+	private Set<Row> renewAndCount(NamedParameterJdbcOperations jdbc, Map<String, Object> parameters, Set<Row> leases) {
+		if (jdbc.update(this.sql.renew, parameters) == leases.size() * COUNT_OF_AN_UPDATED_ROW) {
+			return leases;
+		}
+		Map<String, Object> again = new HashMap<>(parameters);
+		again.put("since", jdbc.queryForObject(this.sql.now, Map.of(), Long.class));
+		jdbc.update(this.sql.renew, again);
+		return Set.copyOf(jdbc.query(this.sql.renewed, again, Row.MAPPER));
 	}
 
 	private Pass passOfReaders(NamedParameterJdbcOperations jdbc, Kind kind, Map<Row, Grant> grants) {

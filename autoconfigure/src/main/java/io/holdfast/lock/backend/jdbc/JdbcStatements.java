@@ -11,33 +11,23 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 
-import io.holdfast.lock.spi.Claim;
-import io.holdfast.lock.support.Resources;
-
 /**
- * The statements for one database and one table. Their texts are resources of this
- * package.
+ * The statements for one database and one table.
  */
 final class JdbcStatements {
 
-	private final JdbcDialect dialect;
+	private final StatementTexts texts;
 
-	private final String table;
-
-	private final int timeoutSeconds;
-
-	private final DirectStatement acquire;
-
-	/** For a claim that does not wait. */
-	private final DirectStatement acquireOrDemand;
-
-	/** For a claim whose lease is sticky. */
-	private final DirectStatement acquireSticky;
-
-	/** For a claim whose lease is sticky and which does not wait. */
-	private final DirectStatement acquireStickyOrDemand;
+	final AcquireStatements acquire;
 
 	final String renew;
+
+	/**
+	 * Finds out which leases {@link #renew} has renewed, if that does not return them.
+	 */
+	final String renewed;
+
+	final String now;
 
 	private final DirectStatement release;
 
@@ -50,13 +40,16 @@ final class JdbcStatements {
 
 	private final DirectStatement markWaiter;
 
+	/** Reads what {@link #markWaiter} has changed, if that does not return it. */
+	private final @Nullable DirectStatement readWaiter;
+
 	final String lockRow;
 
 	final String readState;
 
 	final String forgetReaders;
 
-	final String insertRow;
+	private final DirectStatement insertRow;
 
 	final String insertReader;
 
@@ -78,89 +71,53 @@ final class JdbcStatements {
 
 	final String findHolders;
 
-	JdbcStatements(JdbcDialect dialect, String table, int timeoutSeconds) {
-		this.dialect = dialect;
-		this.table = table;
-		this.timeoutSeconds = timeoutSeconds;
-		String claim = dialect.variant("acquire");
-		this.acquire = direct(text(claim));
-		this.acquireSticky = direct(text(stickyClaim()));
-		this.acquireOrDemand = dialect.notifies() ? orDemand(claim) : this.acquire;
-		this.acquireStickyOrDemand = dialect.notifies() ? orDemand(stickyClaim()) : this.acquire;
-		this.renew = text(dialect.variant("renew"));
-		this.release = direct(text(dialect.notifies() ? "release-and-notify" : "release"));
-		this.revoke = dialect.notifies() ? direct(text("revoke")) : this.release;
-		this.notify = dialect.notifies() ? text("notify") : null;
-		this.abandon = text("abandon");
-		this.markWaiter = direct(text(dialect.variant("mark-waiter")));
-		this.insertRow = text(dialect.variant("insert-row"));
-		this.lockRow = text("lock-row");
-		this.readState = text("read-state");
-		this.forgetReaders = text("forget-readers");
-		this.insertReader = text("insert-reader");
-		this.stillOwn = text("still-own");
-		this.lockRows = text("lock-rows");
-		this.stillOwnReaders = text("still-own-readers");
-		this.renewReaders = text("renew-readers");
-		this.countReaders = text("count-readers");
-		this.deleteReader = text("delete-reader");
-		this.admitReaders = text("admit-readers");
-		this.probe = text("probe");
-		this.findHolders = text("find-holders");
+	JdbcStatements(StatementTexts texts) {
+		JdbcDialect dialect = texts.dialect();
+		this.texts = texts;
+		this.acquire = new AcquireStatements(texts);
+		this.renew = texts.text(dialect.variant("renew"));
+		this.renewed = texts.text(dialect.returnsChangedRows() ? "still-own" : dialect.variant("renewed"));
+		this.now = texts.text("now");
+		this.release = texts.direct(dialect.notifies() ? "release-and-notify" : "release");
+		this.revoke = dialect.notifies() ? texts.direct("revoke") : this.release;
+		this.notify = dialect.notifies() ? texts.text("notify") : null;
+		this.abandon = texts.text("abandon");
+		this.markWaiter = texts.direct(dialect.variant("mark-waiter"));
+		this.readWaiter = dialect.returnsChangedRows() ? null : texts.direct(dialect.variant("read-waiter"));
+		this.insertRow = texts.direct(dialect.insertRow());
+		this.lockRow = texts.text("lock-row");
+		this.readState = texts.text("read-state");
+		this.forgetReaders = texts.text("forget-readers");
+		this.insertReader = texts.text("insert-reader");
+		this.stillOwn = texts.text("still-own");
+		this.lockRows = texts.text("lock-rows");
+		this.stillOwnReaders = texts.text("still-own-readers");
+		this.renewReaders = texts.text("renew-readers");
+		this.countReaders = texts.text("count-readers");
+		this.deleteReader = texts.text("delete-reader");
+		this.admitReaders = texts.text("admit-readers");
+		this.probe = texts.text("probe");
+		this.findHolders = texts.text("find-holders");
 	}
 
-	private String stickyClaim() {
-		return this.dialect.variant(this.dialect.notifies() ? "acquire-sticky" : "acquire");
-	}
-
-	private DirectStatement orDemand(String claim) {
-		return direct(text("or-demand").replace("${claim}", text(claim)));
-	}
-
-	private DirectStatement direct(String text) {
-		return DirectStatement.of(text, this.dialect.needsStatementTimeout() ? this.timeoutSeconds : 0);
-	}
-
-	private String text(String name) {
-		String settings = this.dialect.settings(this.timeoutSeconds);
-		return resource(name).replace("${release-and-notify}", resource("release-and-notify").strip())
-			.replace("${release}", resource("release"))
-			.replace("${demand}", resource("demand").strip())
-			.replace("${written}", this.dialect.notifies() ? resource("written-postgresql").strip() : "1")
-			.replace("${waiter-columns}", resource("waiter-columns"))
-			.replace("${table}", this.table)
-			.replace("${now}", this.dialect.now())
-			.replace("${settings}", settings)
-			.replace("${andSettings}", settings.isEmpty() ? "" : "AND " + settings)
-			.replace("${andTransactionSettings}", this.dialect.andTransactionSettings(this.timeoutSeconds))
-			.replace("${durable}", this.dialect.durable())
-			.replace("${channel}", ReleaseNotifications.CHANNEL)
-			.replace("${wanted}", ReleaseNotifications.WANTED);
-	}
-
-	private static String resource(String name) {
-		return Resources.text(JdbcStatements.class, name + ".sql");
+	/** Whether statements return the rows that they have changed. */
+	boolean returnsChangedRows() {
+		return this.texts.dialect().returnsChangedRows();
 	}
 
 	/**
 	 * Returns statements that change nothing, but fail without the rights of the others.
 	 */
 	List<String> probesOfRights() {
-		return List.of(text("probe-rights").split(";"));
+		return List.of(this.texts.text("probe-rights").split(";"));
 	}
 
 	/**
-	 * Makes one attempt of a claim for an exclusive lock.
-	 * @param sticky whether the instance expects the demand for the lease
+	 * Inserts the row of a free lock. Fails if it exists, unless the database can skip
+	 * it.
 	 */
-	Attempt acquire(Connection connection, Claim claim, boolean sticky, ClaimParameters parameters)
-			throws SQLException {
-		boolean waits = !claim.remainingWait().isZero();
-		DirectStatement statement = sticky ? (waits ? this.acquireSticky : this.acquireStickyOrDemand)
-				: (waits ? this.acquire : this.acquireOrDemand);
-		Attempt attempt = statement.first(connection, parameters::getValue,
-				(row) -> Attempt.of(row.getString(1).equals(claim.owner().value()), row.getLong(2)));
-		return (attempt != null) ? attempt : Attempt.REJECTED;
+	int insertRow(Connection connection, ClaimParameters parameters) throws SQLException {
+		return this.insertRow.update(connection, parameters::getValue);
 	}
 
 	/**
@@ -191,7 +148,12 @@ final class JdbcStatements {
 	 * nor keep the lock for it.
 	 */
 	Announced announce(Connection connection, ClaimParameters parameters) throws SQLException {
-		Announced announced = this.markWaiter.first(connection, parameters::getValue,
+		DirectStatement returning = this.markWaiter;
+		if (this.readWaiter != null) {
+			this.markWaiter.update(connection, parameters::getValue);
+			returning = this.readWaiter;
+		}
+		Announced announced = returning.first(connection, parameters::getValue,
 				(row) -> new Announced(row.getInt(1) == 1, row.getString(2).equals(parameters.claim().owner().value()),
 						row.getInt(1) == 2, (this.notify != null) ? row.getLong(3) : 0,
 						(this.notify != null) ? row.getLong(4) : 0));
@@ -214,23 +176,6 @@ final class JdbcStatements {
 		if (this.notify != null) {
 			jdbc.query(this.notify, parameters, (row, number) -> true);
 		}
-	}
-
-	/**
-	 * The result of one attempt for an exclusive lock.
-	 *
-	 * @param token the token, or zero if it was rejected
-	 * @param wanted whether other claims wait for the lease, which is sticky, or the
-	 * sticky lease that rejects the claim was demanded
-	 */
-	record Attempt(long token, boolean wanted) {
-
-		private static final Attempt REJECTED = new Attempt(0, false);
-
-		private static Attempt of(boolean granted, long number) {
-			return new Attempt(granted ? Math.abs(number) : 0, number < 0);
-		}
-
 	}
 
 	/**

@@ -37,7 +37,7 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParamete
 	 */
 	private void insertRow() throws SQLException {
 		try {
-			this.connections.single((jdbc) -> jdbc.update(this.sql.insertRow, this.parameters));
+			this.connections.direct((connection) -> this.sql.insertRow(connection, this.parameters));
 		}
 		catch (SQLException ex) {
 			// a concurrent transaction has inserted the row, which is sufficient

@@ -1,4 +1,4 @@
--- Tables of the lock backend 'jdbc', for H2, PostgreSQL and MariaDB.
+-- Tables of the lock backend 'jdbc', for H2, PostgreSQL, MariaDB and MySQL.
 -- A free lock keeps its row, because the row contains the last token. A row that was not
 -- used for a day may be deleted: tokens are never below the database's time. On PostgreSQL,
 -- locks in use at the same time should not share a page: old versions of their rows are only

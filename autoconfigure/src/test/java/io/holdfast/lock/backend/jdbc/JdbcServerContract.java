@@ -41,6 +41,11 @@ abstract class JdbcServerContract<S extends ServerProcess> extends JdbcContract 
 		});
 	}
 
+	/** Returns a text that only the requests of acquisitions contain. */
+	String acquisition() {
+		return "INSERT INTO " + TABLE;
+	}
+
 	/** Waits until a restart forgets no commit that a client has seen. */
 	void awaitDurability() {
 	}
@@ -61,7 +66,7 @@ abstract class JdbcServerContract<S extends ServerProcess> extends JdbcContract 
 
 	@Override
 	protected StoreFaults faults() {
-		return new ServerFaults(this.server, "INSERT INTO " + TABLE, this.firstWire, this.secondWire) {
+		return new ServerFaults(this.server, acquisition(), this.firstWire, this.secondWire) {
 
 			@Override
 			public void restart() {

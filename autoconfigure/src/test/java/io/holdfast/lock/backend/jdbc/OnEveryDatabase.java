@@ -26,7 +26,10 @@ abstract class OnEveryDatabase {
 	/** A database that keeps locks. */
 	enum Database {
 
-		H2, POSTGRESQL, MARIADB
+		H2, POSTGRESQL, MARIADB,
+
+		/** MariaDB, with the driver of MySQL and the statements for MySQL. */
+		MYSQL
 
 	}
 
@@ -67,8 +70,8 @@ abstract class OnEveryDatabase {
 		switch (database) {
 			case H2 -> pool.setJdbcUrl(H2_URL);
 			case POSTGRESQL -> pool.setJdbcUrl(postgres.jdbcUrl());
-			case MARIADB -> {
-				pool.setJdbcUrl(mariaDb.jdbcUrl());
+			case MARIADB, MYSQL -> {
+				pool.setJdbcUrl((database == Database.MYSQL) ? mariaDb.mySqlUrl(mariaDb.port()) : mariaDb.jdbcUrl());
 				pool.setUsername(MariaDbServer.USERNAME);
 				pool.setPassword(MariaDbServer.PASSWORD);
 			}

@@ -125,4 +125,14 @@ public final class MariaDbServer extends ServerProcess {
 		return "jdbc:mariadb://%s:%d/%s".formatted(HOST, port, DATABASE);
 	}
 
+	/**
+	 * Returns the URL of the database for the driver of MySQL, which takes MariaDB for a
+	 * MySQL.
+	 * @param port the port
+	 * @return the URL
+	 */
+	public String mySqlUrl(int port) {
+		return "jdbc:mysql://%s:%d/%s".formatted(HOST, port, DATABASE);
+	}
+
 }

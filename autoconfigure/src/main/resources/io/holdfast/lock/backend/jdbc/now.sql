@@ -1,0 +1,2 @@
+-- Returns the database's time.
+SELECT ${now} AS now_us
