@@ -1,6 +1,8 @@
 package io.holdfast.lock.support;
 
 import java.lang.reflect.Modifier;
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertificateException;
 import java.util.Objects;
 import java.util.stream.Stream;
 
@@ -60,6 +62,16 @@ public final class Failures {
 	 */
 	public static Stream<Throwable> causes(Throwable failure) {
 		return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(DEEPEST);
+	}
+
+	/**
+	 * Whether this side of a connection has rejected the certificate of the other side.
+	 * @param failure the failure
+	 * @return whether one of the causes says so
+	 */
+	public static boolean isCertificateRejected(Throwable failure) {
+		return causes(failure)
+			.anyMatch((cause) -> cause instanceof CertificateException || cause instanceof CertPathBuilderException);
 	}
 
 	/**

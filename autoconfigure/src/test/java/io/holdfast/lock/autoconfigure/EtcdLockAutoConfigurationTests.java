@@ -1,6 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -146,8 +147,15 @@ class EtcdLockAutoConfigurationTests {
 
 	@Test
 	void untrustedCertificateStopsTheStart() {
-		assertStopsWith(at(secured, "distributed-lock.startup-timeout=100ms"), "certification path",
-				secured.endpoint());
+		at(secured, "distributed-lock.startup-timeout=100ms")
+			.run((context) -> assertThat(description(context.getStartupFailure()))
+				.contains(secured.endpoint(), "has a certificate that this application does not accept: '",
+						"certification path", "Renew it if it has expired", "'distributed-lock.etcd.ssl.bundle'")
+				.doesNotContain("Channel Pipeline"));
+	}
+
+	private static String description(Throwable failure) {
+		return Objects.requireNonNull(new StoreUnavailableFailureAnalyzer().analyze(failure)).getDescription();
 	}
 
 	@Test

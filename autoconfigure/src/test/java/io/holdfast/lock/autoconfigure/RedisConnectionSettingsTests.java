@@ -125,7 +125,8 @@ class RedisConnectionSettingsTests {
 				.run((context) -> assertThat(context).getFailure()
 					.hasStackTraceContaining(LockConfigurationException.class.getName())
 					.hasStackTraceContaining("Redis at 127.0.0.1:" + secure.port()
-							+ " has a certificate that this application does not accept"));
+							+ " has a certificate that this application does not accept")
+					.hasStackTraceContaining("Renew it if it has expired"));
 		}
 	}
 

@@ -92,10 +92,13 @@ final class EtcdErrors {
 	static LockException unreachable(Throwable failure, String prefix) {
 		Throwable cause = Stages.cause(failure);
 		String refusal = refusal(cause);
-		return (refusal != null)
-				? new LockConfigurationException("etcd rejects access to locks " + advice(refusal, prefix), cause)
-				: new LockBackendException("etcd could not be used: %s. Check that it is running, and its endpoints."
-					.formatted(describe(cause)), cause);
+		if (refusal != null) {
+			return new LockConfigurationException("etcd rejects access to locks " + advice(refusal, prefix), cause);
+		}
+		return new LockBackendException((Failures.isCertificateRejected(cause)
+				? "etcd has a certificate that this application does not accept: '%s'. Renew it if it has expired, trust its issuer in the bundle of 'distributed-lock.etcd.ssl.bundle', and connect to a name in the certificate, or set that name in 'distributed-lock.etcd.authority'."
+				: "etcd could not be used: %s. Check that it is running, its endpoints, and whether it uses TLS.")
+			.formatted(describe(cause)), cause);
 	}
 
 	private static String advice(String refusal, String prefix) {
@@ -106,7 +109,9 @@ final class EtcdErrors {
 	/** Describes a failure and its root cause, without a final period. */
 	private static String describe(Throwable failure) {
 		Throwable root = Failures.root(failure);
-		String text = (root == failure) ? text(failure) : text(failure) + ": " + text(root);
+		// gRPC adds a line about the internals of its connection
+		String outer = text(failure).lines().findFirst().orElse("");
+		String text = (root == failure) ? outer : outer + ": " + text(root);
 		return text.endsWith(".") ? text.substring(0, text.length() - 1) : text;
 	}
 

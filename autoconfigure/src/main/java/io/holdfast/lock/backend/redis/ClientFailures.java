@@ -1,12 +1,8 @@
 package io.holdfast.lock.backend.redis;
 
-import java.security.cert.CertPathBuilderException;
-import java.security.cert.CertificateException;
 import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
-
-import io.holdfast.lock.support.Failures;
 
 /**
  * Recognizes the exceptions of the Redis client libraries. It compares names, because
@@ -49,12 +45,6 @@ final class ClientFailures {
 	static boolean isTimeout(Throwable failure) {
 		return failure instanceof TimeoutException
 				|| is(failure, REDISSON + "RedisTimeoutException", LETTUCE + "RedisCommandTimeoutException");
-	}
-
-	/** Whether this side rejected the certificate of the server. */
-	static boolean isCertificateRejected(Throwable failure) {
-		return Failures.causes(failure)
-			.anyMatch((cause) -> cause instanceof CertificateException || cause instanceof CertPathBuilderException);
 	}
 
 	/** Compares with subclasses too. */

@@ -87,9 +87,9 @@ final class RedisErrors {
 			return new LockConfigurationException("Redis at %s cannot store locks: '%s'. %s".formatted(
 					this.options.server(), firstSentence(describe(cause)), remedy(code, describe(cause))), cause);
 		}
-		if (ClientFailures.isCertificateRejected(cause)) {
+		if (Failures.isCertificateRejected(cause)) {
 			return new LockConfigurationException(
-					"Redis at %s has a certificate that this application does not accept: '%s'. Trust its issuer in the bundle of 'distributed-lock.redis.ssl.bundle' or 'spring.data.redis.ssl.bundle', and connect to a name in the certificate."
+					"Redis at %s has a certificate that this application does not accept: '%s'. Renew it if it has expired, trust its issuer in the bundle of 'distributed-lock.redis.ssl.bundle' or 'spring.data.redis.ssl.bundle', and connect to a name in the certificate."
 						.formatted(this.options.server(), describe(cause)),
 					cause);
 		}
