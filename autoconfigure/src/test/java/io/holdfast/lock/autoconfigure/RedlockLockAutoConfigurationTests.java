@@ -246,6 +246,29 @@ class RedlockLockAutoConfigurationTests {
 	}
 
 	@Test
+	void nodeThatRejectsTheLoginIsReportedWithTheRemedy(CapturedOutput output) {
+		try (RedisServer other = RedisServer.started("requirepass another")) {
+			assertReportedAtStart(other, output, "Check the user, password and permissions");
+		}
+	}
+
+	@Test
+	void nodeWithAnUntrustedCertificateIsReportedWithTheRemedy(CapturedOutput output) {
+		try (RedisServer other = RedisServer.startedWithTls("requirepass not-to-be-seen")) {
+			assertReportedAtStart(other, output, "'distributed-lock.redlock.ssl.bundle'");
+		}
+	}
+
+	private void assertReportedAtStart(RedisServer other, CapturedOutput output, String remedy) {
+		this.runner
+			.withPropertyValues("distributed-lock.redlock.restart-quarantine=false",
+					nodes(List.of(servers.get(0), servers.get(1), other)))
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("2 of 3 Redis nodes can be used", remedy)
+			.doesNotContain("Check that the nodes are running");
+	}
+
+	@Test
 	void lettuceSufficesWithTlsAndLogin() throws IOException {
 		try (RedisServer first = RedisServer.startedWithTls("requirepass s3cr@t", "user app on >s3cr@t ~* &* +@all");
 				RedisServer second = RedisServer.startedWithTls("requirepass s3cr@t");

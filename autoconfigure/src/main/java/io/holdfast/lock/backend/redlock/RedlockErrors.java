@@ -1,6 +1,8 @@
 package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -9,6 +11,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Failures;
 
 /**
  * Creates exceptions that explain why there was no majority.
@@ -26,8 +29,11 @@ final class RedlockErrors {
 
 	/** Whether so many nodes failed definitely that the others are no majority. */
 	boolean isDefinite(Votes votes) {
-		return votes.count((answer) -> answer.failure() != null && RedisNode.isDefinite(answer.failure())) > this.nodes
-			.tolerated();
+		return definite(votes) > this.nodes.tolerated();
+	}
+
+	private static int definite(Votes votes) {
+		return votes.count((answer) -> answer.failure() != null && RedisNode.isDefinite(answer.failure()));
 	}
 
 	/**
@@ -87,8 +93,7 @@ final class RedlockErrors {
 
 	private String remedy(Votes votes) {
 		if (isDefinite(votes)) {
-			return "Check the user, password and permissions on these nodes: ~%1$s:* &%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +publish +subscribe +unsubscribe."
-				.formatted(this.options.namespace());
+			return loginRemedy();
 		}
 		if (votes.count((answer) -> answer.failure() instanceof SameServerException) > 0) {
 			return "A server votes only once. List each server once, and check DNS and proxies.";
@@ -96,7 +101,33 @@ final class RedlockErrors {
 		if (votes.noVote() > this.nodes.tolerated()) {
 			return "Nodes without a vote are new, have restarted or were flushed, and earlier locks may still be held. Wait, or admit them as described in the Redlock how-to.";
 		}
-		return "Check that the nodes are running. 'distributed-lock.redlock.node-timeout' must be far above a round trip.";
+		return remedyOfNodes(votes);
+	}
+
+	/** Returns the remedies for nodes that failed one by one. */
+	private String remedyOfNodes(Votes votes) {
+		int definite = definite(votes);
+		int rejected = votes
+			.count((answer) -> answer.failure() != null && Failures.isCertificateRejected(answer.failure()));
+		int answered = votes.count((answer) -> answer.failure() == null);
+		List<String> remedies = new ArrayList<>();
+		if (definite > 0) {
+			remedies.add(loginRemedy());
+		}
+		if (rejected > 0) {
+			remedies.add(
+					"Renew a certificate that has expired, trust its issuer in the bundle of 'distributed-lock.redlock.ssl.bundle', and connect to a name in the certificate.");
+		}
+		if (remedies.isEmpty() || definite + rejected + answered < this.nodes.count()) {
+			remedies.add(
+					"Check that the nodes are running. 'distributed-lock.redlock.node-timeout' must be far above a round trip.");
+		}
+		return String.join(" ", remedies);
+	}
+
+	private String loginRemedy() {
+		return "Check the user, password and permissions on these nodes: ~%1$s:* &%1$s:* +@connection +eval +evalsha +info +time +get +set +del +pexpire +pexpireat +pttl +hget +hmget +hset +hdel +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +publish +subscribe +unsubscribe."
+			.formatted(this.options.namespace());
 	}
 
 	private static @Nullable Throwable firstFailure(Votes votes) {
