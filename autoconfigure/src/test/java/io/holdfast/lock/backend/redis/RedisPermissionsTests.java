@@ -98,6 +98,20 @@ class RedisPermissionsTests {
 		}
 	}
 
+	@Test
+	void startThatLacksAPermissionLeavesNoKey() {
+		try (RedisServer server = RedisServer.started("user app on >s3cret " + MINIMUM)) {
+			for (String command : List.of("pexpireat", "zrange", "zrem")) {
+				server.ask("acl", "setuser", "app", "-" + command);
+				assertThatExceptionOfType(LockConfigurationException.class)
+					.isThrownBy(() -> backend(server, "s3cret", 0));
+				server.ask("acl", "setuser", "app", "+" + command);
+				assertThat(server.keys("*")).as("keys that never expire, without " + command)
+					.noneMatch((key) -> server.ask("pttl", key).equals("-1"));
+			}
+		}
+	}
+
 	/** Some Redis versions include {@code WAIT} in {@code @connection}. */
 	@Test
 	void missingPermissionToWaitForReplicasStopsTheStartWithTheRemedy() {
