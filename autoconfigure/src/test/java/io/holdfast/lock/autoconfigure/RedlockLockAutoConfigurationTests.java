@@ -245,6 +245,19 @@ class RedlockLockAutoConfigurationTests {
 		sleeping.forEach(RedisServer::close);
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "pexpireat", "zrange" })
+	void startThatLacksAPermissionLeavesNoKey(String command) {
+		servers.forEach(
+				(node) -> node.ask(("acl setuser less on >not-to-be-seen " + PERMISSIONS + " -" + command).split(" ")));
+		this.runner
+			.withPropertyValues(nodes(servers), "distributed-lock.redlock.username=less",
+					"distributed-lock.namespace=shop", "distributed-lock.startup-timeout=100ms")
+			.run((context) -> assertThat(context).hasFailed());
+		assertThat(servers).flatExtracting((node) -> node.keys("shop:{probe:*"))
+			.noneMatch((key) -> servers.get(0).ask("pttl", key).equals("-1"));
+	}
+
 	@Test
 	void nodeThatRejectsTheLoginIsReportedWithTheRemedy(CapturedOutput output) {
 		try (RedisServer other = RedisServer.started("requirepass another")) {
