@@ -119,7 +119,7 @@ public final class DistributedLockAutoConfiguration {
 			if (inherited != null && !inherited.equals(own)
 					&& context.getBeanNamesForType(LockOperations.class, true, false).length == 0) {
 				logger.warn(
-						"The application context '%s' uses the locks of its parent, so its own settings 'distributed-lock.*' have no effect. Set them in the parent context, or exclude DistributedLockAutoConfiguration from the parent."
+						"The application context '%s' uses the locks of its parent. Its settings 'distributed-lock.*' differ from those of the parent and have no effect. Set them in the parent context, or exclude DistributedLockAutoConfiguration from the parent."
 							.formatted(context.getId()));
 			}
 		};
