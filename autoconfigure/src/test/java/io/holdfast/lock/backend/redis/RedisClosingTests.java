@@ -22,7 +22,7 @@ class RedisClosingTests extends OneRedisServer {
 	private static final Duration STICKY = Duration.ofSeconds(30);
 
 	private final LockRequest request = LockRequest.forLock(this.lock)
-		.waitTime(Duration.ofSeconds(2))
+		.waitTime(Duration.ofSeconds(20))
 		.leaseTime(StickyInstance.LONG)
 		.build();
 
