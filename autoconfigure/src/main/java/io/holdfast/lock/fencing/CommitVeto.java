@@ -8,11 +8,20 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  *
  * @param reason the reason of the rejection
  */
-record CommitVeto(RuntimeException reason) implements TransactionSynchronization {
+record CommitVeto(Throwable reason) implements TransactionSynchronization {
 
-	/** Prevents the current transaction from committing. */
-	static void register(RuntimeException reason) {
-		TransactionSynchronizationManager.registerSynchronization(new CommitVeto(reason));
+	/**
+	 * Prevents the current transaction from committing.
+	 * @param thrown why it must not
+	 * @return the reason to throw: after a checked exception, Spring would not roll back
+	 */
+	static CommitVeto register(Throwable thrown) {
+		CommitVeto veto = new CommitVeto((thrown instanceof RuntimeException || thrown instanceof Error) ? thrown
+				: new IllegalStateException(
+						"The fence could not be passed: %s. The transaction is rolled back.".formatted(thrown),
+						thrown));
+		TransactionSynchronizationManager.registerSynchronization(veto);
+		return veto;
 	}
 
 	/** Throws the reason if the current transaction was rejected. */
@@ -20,7 +29,7 @@ record CommitVeto(RuntimeException reason) implements TransactionSynchronization
 		if (TransactionSynchronizationManager.isSynchronizationActive()) {
 			TransactionSynchronizationManager.getSynchronizations().forEach((synchronization) -> {
 				if (synchronization instanceof CommitVeto veto) {
-					throw veto.reason();
+					throw veto.thrown();
 				}
 			});
 		}
@@ -28,7 +37,15 @@ record CommitVeto(RuntimeException reason) implements TransactionSynchronization
 
 	@Override
 	public void beforeCommit(boolean readOnly) {
-		throw this.reason;
+		throw thrown();
+	}
+
+	/** Returns the reason, or throws it if it is an error. */
+	RuntimeException thrown() {
+		if (this.reason instanceof Error error) {
+			throw error;
+		}
+		return (RuntimeException) this.reason;
 	}
 
 }

@@ -162,7 +162,7 @@ public final class TransactionFence implements Fence {
 			try {
 				this.guard.prepare(holds());
 			}
-			catch (RuntimeException ex) {
+			catch (Throwable ex) {
 				// the transaction then creates the rows, or fails for the same reason
 			}
 		}
@@ -177,7 +177,7 @@ public final class TransactionFence implements Fence {
 		try {
 			passWithAll((outer) -> false, !nested);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			// registered with the transaction, which can no longer commit
 		}
 	}
@@ -276,12 +276,12 @@ public final class TransactionFence implements Fence {
 				PassedHolds.add(ahead, connection, database, first);
 			}
 		}
-		catch (RuntimeException ex) {
-			CommitVeto.register(ex);
+		catch (Throwable ex) {
+			CommitVeto veto = CommitVeto.register(ex);
 			if (ex instanceof StaleFencingTokenException stale) {
 				this.onRefusal.accept(stale);
 			}
-			throw ex;
+			throw veto.thrown();
 		}
 	}
 
