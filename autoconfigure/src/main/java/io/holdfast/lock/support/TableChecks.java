@@ -1,6 +1,15 @@
 package io.holdfast.lock.support;
 
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 
@@ -13,17 +22,19 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 public final class TableChecks {
 
+	private static final String H2 = "H2";
+
 	private static final String NOT_TRANSACTIONAL = """
 			SELECT MAX(t.engine) FROM information_schema.tables t
 			JOIN information_schema.engines e ON e.engine = t.engine
 			WHERE t.table_schema = COALESCE(?, DATABASE()) AND t.table_name = ? AND COALESCE(e.transactions, 'NO') <> 'YES'
 			""";
 
-	/** An expression is no column. */
+	/** An expression is no column, and a prefix no value of one. */
 	private static final String KEYS_IN_MARIADB = """
 			SELECT GROUP_CONCAT(LOWER(column_name) ORDER BY column_name) FROM information_schema.statistics
 			WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND non_unique = 0 GROUP BY index_name
-			HAVING COUNT(*) = COUNT(column_name)
+			HAVING COUNT(*) = COUNT(column_name) AND COUNT(sub_part) = 0
 			""";
 
 	/** A deferred key allows two rows until the commit. */
@@ -35,16 +46,8 @@ public final class TableChecks {
 			GROUP BY i.indexrelid
 			""";
 
-	/** In capitals, in which H2 finds its own names whatever it does to their case. */
-	private static final String KEYS_IN_H2 = """
-			SELECT LISTAGG(LOWER(COLUMN_NAME), ',') WITHIN GROUP (ORDER BY COLUMN_NAME)
-			FROM INFORMATION_SCHEMA.INDEX_COLUMNS
-			WHERE UPPER(TABLE_SCHEMA) = UPPER(COALESCE(?, SCHEMA())) AND UPPER(TABLE_NAME) = UPPER(?) AND IS_UNIQUE
-			GROUP BY INDEX_NAME
-			""";
-
 	private static final Map<String, String> KEYS = Map.of("MariaDB", KEYS_IN_MARIADB, "MySQL", KEYS_IN_MARIADB,
-			"PostgreSQL", KEYS_IN_POSTGRESQL, "H2", KEYS_IN_H2);
+			"PostgreSQL", KEYS_IN_POSTGRESQL);
 
 	private TableChecks() {
 	}
@@ -61,21 +64,59 @@ public final class TableChecks {
 	public static @Nullable String problem(JdbcOperations jdbc, String table, String key) {
 		String product = String.valueOf(jdbc
 			.execute((ConnectionCallback<String>) (connection) -> connection.getMetaData().getDatabaseProductName()));
-		String keys = KEYS.get(product);
-		if (keys == null) {
+		String query = KEYS.get(product);
+		if (query == null && !product.equals(H2)) {
 			return null;
 		}
 		int dot = table.indexOf('.');
-		Object[] name = { (dot > 0) ? table.substring(0, dot) : null, table.substring(dot + 1) };
-		String engine = keys.equals(KEYS_IN_MARIADB) ? jdbc.queryForObject(NOT_TRANSACTIONAL, String.class, name)
-				: null;
+		@Nullable String[] name = { (dot > 0) ? table.substring(0, dot) : null, table.substring(dot + 1) };
+		String engine = KEYS_IN_MARIADB.equals(query)
+				? jdbc.queryForObject(NOT_TRANSACTIONAL, String.class, (Object[]) name) : null;
 		if (engine != null) {
 			return "the table '%s' has the storage engine '%s', which has no transactions, so two owners could pass at once. Run 'ALTER TABLE %s ENGINE = InnoDB'."
 				.formatted(table, engine, table);
 		}
-		return jdbc.queryForList(keys, String.class, name).contains(key) ? null
+		List<String> keys = (query != null) ? jdbc.queryForList(query, String.class, (Object[]) name)
+				: keysInH2(jdbc, name);
+		return keys.contains(key) ? null
 				: "the table '%s' has no unique key (%s), or a deferrable one, so two owners could pass at once. Create it as in the script 'schema.sql' of this library."
 					.formatted(table, key);
+	}
+
+	/**
+	 * Returns the keys of a table in H2. They are not queried, because the information
+	 * schema depends on the setting OLD_INFORMATION_SCHEMA of the connection. H2 may
+	 * change the case of names.
+	 */
+	private static List<String> keysInH2(JdbcOperations jdbc, @Nullable String[] name) {
+		ConnectionCallback<List<String>> keys = (connection) -> {
+			String schema = (name[0] != null) ? name[0] : connection.getSchema();
+			Map<String, SortedSet<String>> columns = new HashMap<>();
+			try (ResultSet tables = connection.getMetaData().getTables(null, null, "%", null)) {
+				while (tables.next()) {
+					if (tables.getString("TABLE_SCHEM").equalsIgnoreCase(schema)
+							&& tables.getString("TABLE_NAME").equalsIgnoreCase(name[1])) {
+						columns.putAll(columnsInH2(connection.getMetaData(), tables));
+					}
+				}
+			}
+			return columns.values().stream().map((of) -> String.join(",", of)).toList();
+		};
+		return Objects.requireNonNull(jdbc.execute(keys));
+	}
+
+	/** Returns the columns of the unique keys of one table. */
+	private static Map<String, SortedSet<String>> columnsInH2(DatabaseMetaData metaData, ResultSet table)
+			throws SQLException {
+		Map<String, SortedSet<String>> columns = new HashMap<>();
+		try (ResultSet indexes = metaData.getIndexInfo(table.getString("TABLE_CAT"), table.getString("TABLE_SCHEM"),
+				table.getString("TABLE_NAME"), true, true)) {
+			while (indexes.next()) {
+				columns.computeIfAbsent(indexes.getString("INDEX_NAME"), (index) -> new TreeSet<>())
+					.add(indexes.getString("COLUMN_NAME").toLowerCase(Locale.ROOT));
+			}
+		}
+		return columns;
 	}
 
 }

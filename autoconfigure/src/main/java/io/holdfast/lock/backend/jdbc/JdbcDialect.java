@@ -76,7 +76,8 @@ enum JdbcDialect {
 	String delayOfCommits() {
 		return switch (this) {
 			case H2 ->
-				"SELECT DISTINCT 'WRITE_DELAY is ' || SETTING_VALUE || ' ms. If other processes use it, run ''SET WRITE_DELAY 0'' there once' FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'WRITE_DELAY' AND SETTING_VALUE <> '0'";
+				// the setting OLD_INFORMATION_SCHEMA changes the names of the columns
+				"SELECT DISTINCT 'WRITE_DELAY is ' || DELAY || ' ms. If other processes use it, run ''SET WRITE_DELAY 0'' there once' FROM INFORMATION_SCHEMA.SETTINGS AS S(NAME, DELAY) WHERE NAME = 'WRITE_DELAY' AND DELAY <> '0'";
 			case MARIADB, MYSQL ->
 				"SELECT 'innodb_flush_log_at_trx_commit is 0. Set it to 1' FROM DUAL WHERE @@innodb_flush_log_at_trx_commit = 0";
 			case POSTGRESQL -> "";

@@ -1,6 +1,7 @@
 package io.holdfast.lock.backend.jdbc;
 
 import java.util.List;
+import java.util.UUID;
 
 import javax.sql.DataSource;
 
@@ -9,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -101,6 +103,32 @@ class JdbcTableTests extends OnEveryDatabase {
 			jdbc.execute("ALTER TABLE %s ENGINE = InnoDB".formatted(table));
 		}
 		store.verify();
+	}
+
+	/** The rows of other locks would match the key of a lock. */
+	@Test
+	void keyOfAPrefixInMariaDbIsRejected() {
+		HikariDataSource pool = opened(Database.MARIADB, 4);
+		createTables(pool, "prefixed");
+		new JdbcTemplate(pool).execute("ALTER TABLE prefixed DROP PRIMARY KEY, ADD UNIQUE prefixed_key (lock_id(10))");
+		assertRejected(track(backend(pool, "prefixed")), "'prefixed' has no unique key (lock_id)");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", ";DATABASE_TO_UPPER=FALSE", ";DATABASE_TO_LOWER=TRUE", ";MODE=PostgreSQL" })
+	void oldInformationSchemaOfH2IsAccepted(String setting) {
+		HikariDataSource pool = track(new HikariDataSource());
+		pool.setJdbcUrl("jdbc:h2:mem:%s;OLD_INFORMATION_SCHEMA=TRUE%s".formatted(UUID.randomUUID(), setting));
+		createTables(pool, "old");
+		JdbcTemplate jdbc = new JdbcTemplate(pool);
+		jdbc.execute("CREATE TABLE without_key AS SELECT * FROM old");
+		jdbc.execute("CREATE TABLE without_key_reader AS SELECT * FROM old_reader");
+		track(backend(pool, "old")).verify();
+		assertRejected(track(backend(pool, "without_key")), "'without_key' has no unique key (lock_id)");
+		jdbc.execute("CREATE SCHEMA elsewhere");
+		createTables(pool, "elsewhere.without_key");
+		assertRejected(track(backend(pool, "without_key")), "'without_key' has no unique key (lock_id)");
+		track(backend(pool, "elsewhere.without_key")).verify();
 	}
 
 }
