@@ -51,7 +51,7 @@ import io.holdfast.lock.support.TransactionAwareDataSources;
  */
 public final class TransactionFence implements Fence {
 
-	/** An outer transaction is suspended, so it keeps what it had at the begin. */
+	/** Whether an outer transaction has ended meanwhile is checked before the commit. */
 	private static final Predicate<PassedHolds.Earlier> SINCE_BEGIN = (outer) -> true;
 
 	private final JdbcFencingGuard guard;
@@ -201,13 +201,14 @@ public final class TransactionFence implements Fence {
 
 	/**
 	 * Called before the transaction commits. The code may have continued without its row
-	 * after a deadlock, or a rollback to a savepoint that Spring does not know.
+	 * after a deadlock, a rollback to a savepoint that Spring does not know, or the end
+	 * of an outer transaction that was idle for too long.
 	 */
 	void beforeCommit() {
 		ConnectionHolder own = fencedConnection();
 		if (own != null) {
 			pass(Stream.concat(holds().stream(), PassedHolds.unbound(own)).toList(), own,
-					(passed) -> passed.connection() != own || (passed.first() && !this.guard.mayLoseRows()), false);
+					(passed) -> passed.connection() == own && passed.first() && !this.guard.mayLoseRows(), false);
 		}
 	}
 

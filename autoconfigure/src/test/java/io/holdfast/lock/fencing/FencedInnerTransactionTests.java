@@ -134,9 +134,7 @@ class FencedInnerTransactionTests {
 
 	private void endOnServer(End end) {
 		if (end.isOf("UNNOTICED")) {
-			String session = this.jdbc.queryForObject(
-					end.isOf("POSTGRESQL") ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()", String.class);
-			CompletableFuture.runAsync(() -> this.jdbc.execute(end.statement.formatted(session))).join();
+			endOnServer(end, session(end));
 			return;
 		}
 		try {
@@ -145,6 +143,15 @@ class FencedInnerTransactionTests {
 		catch (DataAccessException ex) {
 			assertThat(end).isNotEqualTo(End.MARIADB_DEADLOCK);
 		}
+	}
+
+	private String session(End end) {
+		return this.jdbc.queryForObject(end.isOf("POSTGRESQL") ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()",
+				String.class);
+	}
+
+	private void endOnServer(End end, String session) {
+		CompletableFuture.runAsync(() -> this.jdbc.execute(end.statement.formatted(session))).join();
 	}
 
 	private void write(String work) {
@@ -267,6 +274,28 @@ class FencedInnerTransactionTests {
 		}));
 		assertThat(exists("failure")).isTrue();
 		assertThat(exists("another")).isTrue();
+	}
+
+	/**
+	 * The outer transaction is idle meanwhile, so a timeout of the server ends it before
+	 * the inner one. The row is then free.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "POSTGRESQL_UNNOTICED_LOSS", "MARIADB_UNNOTICED_LOSS" })
+	void staleHolderIsRefusedIfTheOuterTransactionEndsDuringTheInnerOne(End end) {
+		open(end);
+		assertThatExceptionOfType(TransactionSystemException.class)
+			.isThrownBy(() -> holding(10, "a", () -> this.outer.executeWithoutResult((status) -> {
+				String session = session(end);
+				assertThatExceptionOfType(StaleFencingTokenException.class)
+					.isThrownBy(() -> this.inner.executeWithoutResult((nested) -> {
+						write("old");
+						endOnServer(end, session);
+						writeWithSuccessor();
+					}));
+			})));
+		assertThat(exists("new")).isTrue();
+		assertThat(exists("old")).isFalse();
 	}
 
 }
