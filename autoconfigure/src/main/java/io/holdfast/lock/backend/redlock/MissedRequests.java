@@ -82,6 +82,22 @@ final class MissedRequests {
 	}
 
 	/**
+	 * Notes that the node did not respond to an attempt of a claim, but to a later one.
+	 * @param attempt the number of the attempt that it did not respond to
+	 * @param granted whether the node has granted the later one
+	 * @param ended whether the claim has ended, so that its release came too early
+	 */
+	synchronized void overtaken(Claim claim, long attempt, boolean granted, boolean ended) {
+		if (ended) {
+			this.unanswered.remove(claim.owner());
+			unconfirmed(claim, attempt);
+		}
+		else if (granted) {
+			addGranted(claim);
+		}
+	}
+
+	/**
 	 * Returns how many attempts of a claim that ends now the node may have granted, or
 	 * zero if it processes none of them later than that.
 	 */

@@ -36,9 +36,9 @@ final class QuorumAcquisition {
 
 	private final RedlockErrors errors;
 
-	private final Claim claim;
+	final Claim claim;
 
-	private final long number;
+	final long number;
 
 	private final Duration lease;
 
@@ -59,13 +59,13 @@ final class QuorumAcquisition {
 	private final @Nullable QuorumAcquisition finalBefore;
 
 	/** Whether the claim has made no other attempt that may have left something. */
-	private final boolean first;
+	final boolean first;
 
 	/** Completes when the attempt is over, so that later grants are discarded. */
 	private final CompletableFuture<Void> over = new CompletableFuture<>();
 
 	/** Whether the claim was released or withdrawn, and so no longer waits. */
-	private final AtomicBoolean ended;
+	final AtomicBoolean ended;
 
 	QuorumAcquisition(RedlockNodes nodes, RedlockLockOptions options, RedlockErrors errors, Claim claim, long number,
 			NotifiedTokens notified, AttemptsUnderWay underWay) {
@@ -146,11 +146,9 @@ final class QuorumAcquisition {
 
 	private void answered(NodeResponse response) {
 		this.nodes.note(response, this.claim, this.waiting);
-		if (this.first && response.isNotSent()) {
-			this.underWay.ifLast(this.claim.owner(), this, () -> response.node().missed().neverSent(this.claim));
-		}
+		this.underWay.note(this, response);
 		if (this.responses.add(response)) {
-			this.underWay.remove(this.claim.owner(), this);
+			this.underWay.answered(this.claim.owner());
 		}
 	}
 

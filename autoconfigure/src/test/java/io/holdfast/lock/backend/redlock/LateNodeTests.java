@@ -108,11 +108,15 @@ class LateNodeTests {
 		assertRemainsAreReleased(unansweredAttempt());
 	}
 
-	private ScriptedNode unansweredAttempt() {
+	private ScriptedNode unansweredNode() {
 		this.connection.complete(1);
 		this.backend.verify();
-		ScriptedNode late = this.nodes.get(2);
 		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.REJECTED));
+		return this.nodes.get(2);
+	}
+
+	private ScriptedNode unansweredAttempt() {
+		ScriptedNode late = unansweredNode();
 		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
 		assertThat(this.backend.tryAcquire(this.claim).toCompletableFuture().join()).isInstanceOf(Contended.class);
 		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
@@ -122,13 +126,57 @@ class LateNodeTests {
 	private void assertRemainsAreReleased(ScriptedNode late) {
 		late.released = List.of(1L);
 		assertGrantedAndReleased(this.claim);
+		assertReleasedWhenItBlocksOthers();
+	}
+
+	private void assertReleasedWhenItBlocksOthers() {
+		ScriptedNode late = this.nodes.get(2);
 		assertThat(this.backend.unconfirmed()).isOne();
+		late.released = List.of(1L);
 		late.acquired = CompletableFuture
 			.completedFuture(List.of(0L, 5_000L, 1_000L, this.claim.owner().value(), 0L, 1L, 1L));
 		int before = late.releases;
 		assertGrantedAndReleased(claim());
 		assertThat(late.releases).as("releases of both claims").isEqualTo(before + 2);
 		assertThat(this.backend.unconfirmed()).isZero();
+	}
+
+	/** The first attempt fails only after the node has granted the second one. */
+	@Test
+	void firstAttemptThatFailsAfterTheGrantIsReleasedAgain() {
+		CompletableFuture<List<Object>> first = pendingAttempt();
+		Acquired acquired = (Acquired) this.backend.tryAcquire(this.claim).toCompletableFuture().join();
+		first.completeExceptionally(new TimeoutException());
+		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
+		assertReleasedWhenItBlocksOthers();
+	}
+
+	/** A hold may be shorter than the time after which an attempt fails. */
+	@Test
+	void firstAttemptThatFailsAfterTheReleaseIsReleasedAgain() {
+		CompletableFuture<List<Object>> first = pendingAttempt();
+		assertGrantedAndReleased(this.claim);
+		this.nodes.get(2).released = List.of(0L);
+		first.completeExceptionally(new TimeoutException());
+		assertReleasedWhenItBlocksOthers();
+	}
+
+	@Test
+	void attemptThatIsGrantedAfterTheReleaseGetsNoPosition() {
+		CompletableFuture<List<Object>> first = pendingAttempt();
+		assertGrantedAndReleased(this.claim);
+		first.complete(ScriptedNode.GRANTED);
+		assertThat(this.nodes.get(2).positions).containsExactly(0L, 0L);
+	}
+
+	/** The last node has not answered the first attempt when it grants the second one. */
+	private CompletableFuture<List<Object>> pendingAttempt() {
+		ScriptedNode late = unansweredNode();
+		CompletableFuture<List<Object>> first = new CompletableFuture<>();
+		late.acquired = first;
+		assertThat(this.backend.tryAcquire(this.claim).toCompletableFuture().join()).isInstanceOf(Contended.class);
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
+		return first;
 	}
 
 	/** No release follows the rejection of a claim that does not wait. */

@@ -43,6 +43,9 @@ final class ScriptedNode implements NodeClient {
 	/** The owners of which a release removes everything, not only early attempts. */
 	final List<Object> ended = new ArrayList<>();
 
+	/** For how long releases let claims keep a position, in milliseconds. */
+	final List<Object> positions = new ArrayList<>();
+
 	/** The response to a release. */
 	List<Object> released = List.of(1L);
 
@@ -76,6 +79,7 @@ final class ScriptedNode implements NodeClient {
 		}
 		if (script == RedlockScripts.RELEASE) {
 			this.releases++;
+			this.positions.add(args[5]);
 			if (args[3].equals(MissedRequests.EVERY_ATTEMPT)) {
 				this.ended.add(args[2]);
 			}
