@@ -35,6 +35,8 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 
 	boolean refused;
 
+	boolean hasAwaitedReleases;
+
 	Acquisition(EngineContext context, ResolvedRequest request, IfRefused ifRefused, Executor executor,
 			StoreRequest.Sender sender) {
 		super(context.queues(), (ifRefused == IfRefused.TRY_LATER) ? request.withWaitTime(0) : request,
@@ -62,8 +64,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	/**
-	 * Starts the acquisition on the calling thread, which runs all of its steps. It has
-	 * just created the acquisition, so the first attempt counts from then on.
+	 * Starts on the calling thread, which has just created it and runs all of its steps.
 	 */
 	void startHere() {
 		runHere(() -> firstStep(this.startedAt));
@@ -95,9 +96,8 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	}
 
 	/**
-	 * Makes the next attempt unless the deadline has passed, for example in a pause of
-	 * the process. The first attempt skips this: a short wait must not be worse than
-	 * none.
+	 * Makes the next attempt unless the deadline has passed, as in a pause of the
+	 * process. The first attempt skips this: a short wait must not be worse than none.
 	 */
 	private void attemptInTime() {
 		if (deadlineHasPassed()) {

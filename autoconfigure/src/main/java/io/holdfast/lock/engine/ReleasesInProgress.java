@@ -35,12 +35,13 @@ final class ReleasesInProgress {
 	}
 
 	/**
-	 * Returns what a caller awaits before its first attempt. It waits once: releases of
-	 * others that come and go must not keep it.
+	 * Returns what a caller awaits before its first attempt. It waits once, even if it
+	 * has waited in its queue before: releases of others that come and go must not keep
+	 * it.
 	 * @return the responses to the releases, or {@code null} if there is none to await
 	 */
 	@Nullable CompletableFuture<?> before(Acquisition next) {
-		if (this.present.isEmpty() || next.refused || next.request.waits()) {
+		if (this.present.isEmpty() || next.hasAwaitedReleases || next.attempts.made() > 0 || next.request.waits()) {
 			return null;
 		}
 		LockAtBackend lock = LockAtBackend.of(next.request);
@@ -49,7 +50,8 @@ final class ReleasesInProgress {
 				? this.present.get(new Released(lock, LockMode.SHARED)) : null;
 		CompletableFuture<?> awaited = (writer != null && readers != null) ? CompletableFuture.allOf(writer, readers)
 				: (writer != null) ? writer : readers;
-		next.refused = awaited != null;
+		next.hasAwaitedReleases = awaited != null;
+		next.refused |= awaited != null;
 		return awaited;
 	}
 

@@ -170,6 +170,23 @@ class OrderedReleaseTests {
 		this.fixture.assertNothingLeft();
 	}
 
+	/** It waits in its queue for a withdrawal, and then for the release of a reader. */
+	@Test
+	void callerThatAwaitedAWithdrawalAwaitsAReleaseOfAnotherQueue() {
+		releaseWithItsResponse();
+		CompletableFuture<Void> withdrawn = new CompletableFuture<>();
+		this.backend.withdrawals.add((claim) -> withdrawn);
+		LockHandle reader = this.fixture.acquired(request().mode(LockMode.SHARED));
+		this.fixture.acquire(request()).cancel(true);
+		reader.close();
+		CompletableFuture<LockHandle> next = this.fixture.acquire(request().waitTime(Duration.ZERO));
+		withdrawn.complete(null);
+		assertThat(next).isNotDone();
+		this.response.complete(new ReleaseResult.Released());
+		next.join().close();
+		this.fixture.assertNothingLeft();
+	}
+
 	private static void runAll(Deque<Runnable> steps) {
 		while (!steps.isEmpty()) {
 			steps.poll().run();
