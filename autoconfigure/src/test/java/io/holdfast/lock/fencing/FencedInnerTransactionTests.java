@@ -282,7 +282,7 @@ class FencedInnerTransactionTests {
 	 */
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL_UNNOTICED_LOSS", "MARIADB_UNNOTICED_LOSS" })
-	void staleHolderIsRefusedIfTheOuterEndsDuringTheInnerOne(End end) {
+	void staleHolderIsRefusedIfTheOuterOneEndsDuringTheInnerOne(End end) {
 		open(end);
 		assertThatExceptionOfType(TransactionSystemException.class)
 			.isThrownBy(() -> holding(10, "a", () -> this.outer.executeWithoutResult((status) -> {

@@ -9,6 +9,9 @@ import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.Id;
 import jakarta.persistence.PersistenceContext;
+import org.hibernate.CacheMode;
+import org.hibernate.Session;
+import org.hibernate.StatelessSession;
 import org.hibernate.boot.spi.SessionFactoryOptions;
 import org.hibernate.cache.cfg.spi.DomainDataRegionBuildingContext;
 import org.hibernate.cache.cfg.spi.DomainDataRegionConfig;
@@ -78,6 +81,18 @@ class SecondLevelCacheTests {
 		});
 	}
 
+	/** Hibernate gives no occasion to set the mode of a session without a context. */
+	@Test
+	void statelessSessionReadsPastTheCacheIfTheCallerSaysSo() {
+		this.runner.run((context) -> {
+			Stock stock = context.getBean(Stock.class);
+			stock.add();
+			assertThat(stock.amount()).isEqualTo(100);
+			context.getBean(JdbcTemplate.class).update("UPDATE cached SET amount = 99");
+			assertThat(stock.amountOfAStatelessSession()).isEqualTo(99);
+		});
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EntityScan(basePackageClasses = SecondLevelCacheTests.class)
 	static class Entities {
@@ -103,6 +118,18 @@ class SecondLevelCacheTests {
 		@Transactional
 		public int amountUnderTheLock() {
 			return this.entities.find(Cached.class, 1L).amount;
+		}
+
+		@DistributedLock("stock")
+		@Transactional
+		public int amountOfAStatelessSession() {
+			try (StatelessSession session = this.entities.unwrap(Session.class)
+				.statelessWithOptions()
+				.connection()
+				.open()) {
+				session.setCacheMode(CacheMode.IGNORE);
+				return session.get(Cached.class, 1L).amount;
+			}
 		}
 
 		@Transactional
