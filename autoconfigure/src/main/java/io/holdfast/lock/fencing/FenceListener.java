@@ -34,11 +34,24 @@ final class FenceListener implements TransactionExecutionListener {
 		}
 	}
 
+	/**
+	 * Throws nothing: Spring would leave the connection on the thread, where later
+	 * transactions join it. The failed transaction can no longer commit.
+	 */
 	@Override
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
-		TransactionFence present = (beginFailure == null) ? present() : null;
-		if (present != null) {
-			present.afterBegin(transaction.isNested());
+		if (beginFailure != null) {
+			return;
+		}
+		try {
+			TransactionFence present = present();
+			if (present != null) {
+				present.afterBegin(transaction.isNested());
+			}
+		}
+		catch (Throwable ex) {
+			// again if the fence has done so, but an error may have prevented that
+			CommitVeto.register(ex);
 		}
 	}
 

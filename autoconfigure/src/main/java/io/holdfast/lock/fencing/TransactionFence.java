@@ -169,17 +169,11 @@ public final class TransactionFence implements Fence {
 	}
 
 	/**
-	 * Called when a transaction has started. Throws nothing; a rejection is reported
-	 * later.
+	 * Called when a transaction has started.
 	 * @param nested whether it is a savepoint of a transaction
 	 */
 	void afterBegin(boolean nested) {
-		try {
-			passWithAll((outer) -> false, !nested);
-		}
-		catch (RuntimeException | Error ex) {
-			// registered with the transaction, which can no longer commit
-		}
+		passWithAll((outer) -> false, !nested);
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.holdfast.lock.fencing;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.junit.jupiter.api.AfterEach;
@@ -10,13 +11,16 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
@@ -39,7 +43,7 @@ class ErrorAtTheFenceTests {
 					ErrorAtTheFenceTests.<RuntimeException>sneakyThrow(thrown);
 				}
 				return hold.lock().toString();
-			}), this.dataSource, Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
+			}), this.dataSource, Object::toString, (method, type) -> null, this::isOwn, (refusal) -> {
 			});
 
 	private final TransactionTemplate transaction = new TransactionTemplate(
@@ -47,6 +51,15 @@ class ErrorAtTheFenceTests {
 
 	private Runnable unbind = () -> {
 	};
+
+	private boolean failsEarlier;
+
+	private boolean isOwn(LockHandle hold) {
+		if (this.failsEarlier) {
+			throw new IllegalStateException("the context is closing");
+		}
+		return true;
+	}
 
 	@SuppressWarnings("unchecked")
 	private static <T extends Throwable> void sneakyThrow(Throwable thrown) throws T {
@@ -82,6 +95,23 @@ class ErrorAtTheFenceTests {
 				this.failure = () -> null;
 				write();
 			}));
+		assertThat(written()).isEmpty();
+	}
+
+	/** What the body has read is not fenced, though the commit would pass. */
+	@Test
+	void failureBeforeTheFenceIsReachedRollsBack() {
+		AtomicInteger begun = new AtomicInteger();
+		((AbstractPlatformTransactionManager) this.transaction.getTransactionManager())
+			.setTransactionExecutionListeners(List.of(new FenceListener(() -> {
+				// not before the begin, which would fail
+				this.failsEarlier = begun.incrementAndGet() == 2;
+				return this.fence;
+			})));
+		assertThatIllegalStateException().isThrownBy(() -> this.transaction.executeWithoutResult((status) -> {
+			this.failsEarlier = false;
+			write();
+		})).withMessage("the context is closing");
 		assertThat(written()).isEmpty();
 	}
 
