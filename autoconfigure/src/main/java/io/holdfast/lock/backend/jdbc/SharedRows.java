@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Optional;
 
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
@@ -47,10 +48,15 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParamete
 		}
 	}
 
-	/** Returns an empty result if the lock has no row yet. */
+	/**
+	 * Returns an empty result if the lock has no row yet. If the row appears only after
+	 * that, it is not locked, and a writer could acquire the lock beside this reader.
+	 */
 	private Optional<Attempt> tryAcquire(boolean announce) throws SQLException {
 		return this.connections.together((jdbc) -> {
-			lockRow(jdbc);
+			if (lockRow(jdbc).isEmpty()) {
+				return Optional.empty();
+			}
 			Optional<Attempt> attempt = jdbc
 				.query(this.sql.readState, this.parameters,
 						(row, number) -> new Attempt(nextToken(row), row.getInt("kept") == 1,
@@ -101,7 +107,7 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParamete
 	 */
 	boolean release() throws SQLException {
 		return this.connections.together((jdbc) -> {
-			if (lockRow(jdbc)) {
+			if (lockRow(jdbc).contains(true)) {
 				return false;
 			}
 			// the database notifies at the commit, and only then
@@ -126,10 +132,10 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParamete
 
 	/**
 	 * Locks the lock's row, if there is one.
-	 * @return whether a writer holds the lock
+	 * @return whether a writer holds the lock, or an empty list without a row
 	 */
-	private boolean lockRow(NamedParameterJdbcOperations jdbc) {
-		return jdbc.query(this.sql.lockRow, this.parameters, (row, number) -> row.getInt(1) == 1).contains(true);
+	private List<Boolean> lockRow(NamedParameterJdbcOperations jdbc) {
+		return jdbc.query(this.sql.lockRow, this.parameters, (row, number) -> row.getInt(1) == 1);
 	}
 
 	/**
