@@ -2,9 +2,13 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.spi.Claim;
 
 /**
@@ -47,7 +51,8 @@ final class AcquireStatements {
 		DirectStatement statement = sticky ? (waits ? this.acquireSticky : this.acquireStickyOrDemand)
 				: (waits ? this.acquire : this.acquireOrDemand);
 		if (this.insertOwned != null) {
-			return acquireRow(statement, this.insertOwned, connection, parameters);
+			long token = acquireRow(statement, this.insertOwned, connection, parameters::getValue);
+			return Attempt.of(token > 0, token);
 		}
 		Attempt attempt = statement.first(connection, parameters::getValue,
 				(row) -> Attempt.of(row.getString(1).equals(claim.owner().value()), row.getLong(2)));
@@ -56,18 +61,36 @@ final class AcquireStatements {
 
 	/**
 	 * Updates the row of the lock, or inserts it. A concurrent claim may have inserted it
-	 * meanwhile.
+	 * meanwhile. In any case, an update returns the token: if the table has got a column
+	 * with AUTO_INCREMENT, the insertion returns the number of that.
 	 */
-	private Attempt acquireRow(DirectStatement update, DirectStatement insert, Connection connection,
-			ClaimParameters parameters) throws SQLException {
-		DirectStatement.Generated token = update.generated(connection, parameters::getValue);
+	private static long acquireRow(DirectStatement update, DirectStatement insert, Connection connection,
+			Function<String, ? extends @Nullable Object> parameters) throws SQLException {
+		DirectStatement.Generated token = update.generated(connection, parameters);
 		if (token.rows() == 0) {
-			token = insert.generated(connection, parameters::getValue);
+			insert.update(connection, parameters);
+			token = update.generated(connection, parameters);
 		}
-		if (token.rows() == 0) {
-			token = update.generated(connection, parameters::getValue);
+		return token.number();
+	}
+
+	/**
+	 * Fails if an acquired lock would seem to be rejected, because its token does not
+	 * come back. Rolls the transaction back, so it leaves nothing behind. The row is one
+	 * that no other instance inserts.
+	 */
+	void verifyToken(Connection connection) throws SQLException {
+		if (this.insertOwned == null) {
+			return;
 		}
-		return Attempt.of(token.number() > 0, token.number());
+		Map<String, Object> parameters = Map.of("id", UUID.randomUUID().toString(), "name", "", "owner", "probe",
+				"lease", 0);
+		long token = acquireRow(this.acquire, this.insertOwned, connection, parameters::get);
+		connection.rollback();
+		if (token <= 0) {
+			throw new LockConfigurationException(
+					"Backend 'jdbc': the database does not return the fencing token, so no lock could be acquired. MySQL does not return it if the table has a trigger: drop the trigger. If a proxy is in between, connect to the database directly.");
+		}
 	}
 
 	/**

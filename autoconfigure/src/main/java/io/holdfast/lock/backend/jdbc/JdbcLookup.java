@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.jdbc.core.ConnectionCallback;
+
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockMode;
@@ -113,7 +115,17 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 		}
 		requireUsable(this.options.table(), "lock_id");
 		requireUsable(this.options.table() + "_reader", "lock_id,owner");
+		verifyToken();
 		warnOfForgottenCommits();
+	}
+
+	private void verifyToken() throws SQLException {
+		AcquireStatements acquire = this.statements.get().acquire;
+		this.connections
+			.together((jdbc) -> jdbc.getJdbcOperations().execute((ConnectionCallback<Boolean>) (connection) -> {
+				acquire.verifyToken(connection);
+				return true;
+			}));
 	}
 
 	private void warnOfForgottenCommits() throws SQLException {
