@@ -25,6 +25,15 @@ final class HookedConnections {
 	 * @param argument a part of its arguments as text
 	 */
 	static DataSource before(DataSource dataSource, String name, String argument, Callable<?> action) {
+		return beforeEach(dataSource, (method, arguments) -> {
+			if (method.equals(name) && arguments.contains(argument)) {
+				action.call();
+			}
+		});
+	}
+
+	/** Returns connections that announce each call of their methods. */
+	static DataSource beforeEach(DataSource dataSource, Hook hook) {
 		return new DelegatingDataSource(dataSource) {
 
 			@Override
@@ -32,9 +41,7 @@ final class HookedConnections {
 				Connection connection = super.getConnection();
 				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
 						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-							if (method.getName().equals(name) && Arrays.toString(arguments).contains(argument)) {
-								action.call();
-							}
+							hook.calling(method.getName(), Arrays.toString(arguments));
 							try {
 								return method.invoke(connection, arguments);
 							}
@@ -45,6 +52,14 @@ final class HookedConnections {
 			}
 
 		};
+	}
+
+	/** What a test does before a method of a connection. */
+	@FunctionalInterface
+	interface Hook {
+
+		void calling(String method, String arguments) throws Exception;
+
 	}
 
 }

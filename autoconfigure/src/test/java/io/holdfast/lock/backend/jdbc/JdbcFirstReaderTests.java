@@ -1,13 +1,8 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
@@ -15,7 +10,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -39,15 +33,17 @@ class JdbcFirstReaderTests extends OnEveryDatabase {
 		List<AcquireResult> writer = new ArrayList<>();
 		AtomicBoolean looked = new AtomicBoolean();
 		AtomicBoolean inserted = new AtomicBoolean();
-		JdbcLockBackend readers = track(JdbcContract.backend(before(opened(database, 4), (sql) -> {
-			if (looked.get() && inserted.compareAndSet(false, true)) {
-				insertRow(others, lock);
-			}
-			looked.compareAndSet(false, sql.endsWith("FOR UPDATE"));
-			if (sql.contains("INSERT INTO holdfast_lock_reader")) {
-				writer.add(writers.tryAcquire(nonWaiting(lock, LockMode.EXCLUSIVE)).toCompletableFuture().join());
-			}
-		})));
+		JdbcLockBackend readers = track(
+				JdbcContract.backend(HookedConnections.beforeEach(opened(database, 4), (method, sql) -> {
+					if (method.equals("prepareStatement") && looked.get() && inserted.compareAndSet(false, true)) {
+						insertRow(others, lock);
+					}
+					looked.compareAndSet(false, method.equals("prepareStatement") && sql.contains("FOR UPDATE"));
+					if (sql.contains("INSERT INTO holdfast_lock_reader")) {
+						writer
+							.add(writers.tryAcquire(nonWaiting(lock, LockMode.EXCLUSIVE)).toCompletableFuture().join());
+					}
+				})));
 		List<AcquireResult> all = new ArrayList<>();
 		all.add(ask(readers, nonWaiting(lock, LockMode.SHARED)));
 		all.addAll(writer);
@@ -61,30 +57,6 @@ class JdbcFirstReaderTests extends OnEveryDatabase {
 			.sql("INSERT INTO holdfast_lock (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us) VALUES (?, '', '', 0, 0, 0, 0)")
 			.param(LockDigest.of("test", lock))
 			.update();
-	}
-
-	/** Returns connections that announce each statement before it is prepared. */
-	private static DataSource before(DataSource pool, Consumer<String> statements) {
-		return new DelegatingDataSource(pool) {
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				Connection connection = super.getConnection();
-				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
-						new Class<?>[] { Connection.class }, (proxy, method, args) -> {
-							if (method.getName().equals("prepareStatement")) {
-								statements.accept(((String) args[0]).strip());
-							}
-							try {
-								return method.invoke(connection, args);
-							}
-							catch (InvocationTargetException ex) {
-								throw ex.getCause();
-							}
-						});
-			}
-
-		};
 	}
 
 }

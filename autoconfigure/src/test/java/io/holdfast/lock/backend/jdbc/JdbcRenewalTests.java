@@ -1,7 +1,5 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -16,8 +14,6 @@ import javax.sql.DataSource;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.Claim;
@@ -113,26 +109,11 @@ class JdbcRenewalTests extends OnEveryDatabase {
 
 	/** Returns connections that count the statements and commits sent over them. */
 	private static DataSource counting(DataSource pool, AtomicInteger statements) {
-		return new DelegatingDataSource(pool) {
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				Connection connection = super.getConnection();
-				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
-						new Class<?>[] { Connection.class }, (proxy, method, args) -> {
-							if (List.of("prepareStatement", "commit").contains(method.getName())) {
-								statements.incrementAndGet();
-							}
-							try {
-								return method.invoke(connection, args);
-							}
-							catch (InvocationTargetException ex) {
-								throw ex.getCause();
-							}
-						});
+		return HookedConnections.beforeEach(pool, (method, arguments) -> {
+			if (List.of("prepareStatement", "commit").contains(method)) {
+				statements.incrementAndGet();
 			}
-
-		};
+		});
 	}
 
 }

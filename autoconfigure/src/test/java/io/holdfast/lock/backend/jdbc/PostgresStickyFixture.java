@@ -1,9 +1,5 @@
 package io.holdfast.lock.backend.jdbc;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +17,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInstance;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
@@ -125,26 +120,11 @@ abstract class PostgresStickyFixture {
 	}
 
 	DataSource counted(DataSource dataSource) {
-		return new DelegatingDataSource(dataSource) {
-
-			@Override
-			public Connection getConnection() throws SQLException {
-				Connection connection = super.getConnection();
-				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
-						new Class<?>[] { Connection.class }, (proxy, method, args) -> {
-							if (method.getName().equals("prepareStatement")) {
-								PostgresStickyFixture.this.statements.incrementAndGet();
-							}
-							try {
-								return method.invoke(connection, args);
-							}
-							catch (InvocationTargetException ex) {
-								throw ex.getCause();
-							}
-						});
+		return HookedConnections.beforeEach(dataSource, (method, arguments) -> {
+			if (method.equals("prepareStatement")) {
+				this.statements.incrementAndGet();
 			}
-
-		};
+		});
 	}
 
 	static Claim claim(LockName lock, LockMode mode, Duration remainingWait, boolean sticky) {
