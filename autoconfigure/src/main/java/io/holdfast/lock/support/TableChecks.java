@@ -76,9 +76,9 @@ public final class TableChecks {
 			return "the table '%s' has the storage engine '%s', which has no transactions, so two owners could pass at once. Run 'ALTER TABLE %s ENGINE = InnoDB'."
 				.formatted(table, engine, table);
 		}
-		List<String> keys = (query != null) ? jdbc.queryForList(query, String.class, (Object[]) name)
-				: keysInH2(jdbc, name);
-		return keys.contains(key) ? null
+		boolean unique = (query != null) ? jdbc.queryForList(query, String.class, (Object[]) name).contains(key)
+				: keysInH2(jdbc, name).contains(key);
+		return unique ? null
 				: "the table '%s' has no unique key (%s), or a deferrable one, so two owners could pass at once. Create it as in the script 'schema.sql' of this library."
 					.formatted(table, key);
 	}
