@@ -26,8 +26,7 @@ class MySqlFencingGuardTests extends JdbcFencingGuardContract {
 
 	@Override
 	DataSource dataSource() {
-		return new DriverManagerDataSource(server.mySqlUrl(server.port()), MariaDbServer.USERNAME,
-				MariaDbServer.PASSWORD);
+		return new DriverManagerDataSource(server.mySqlUrl(), MariaDbServer.USERNAME, MariaDbServer.PASSWORD);
 	}
 
 	@Override
@@ -39,9 +38,8 @@ class MySqlFencingGuardTests extends JdbcFencingGuardContract {
 	@Test
 	void sameHolderPassesAgainIfTheDriverCountsChangedRowsOnly() throws SQLException {
 		guard();
-		try (Connection transaction = DriverManager.getConnection(
-				server.mySqlUrl(server.port()) + "?useAffectedRows=true", MariaDbServer.USERNAME,
-				MariaDbServer.PASSWORD)) {
+		try (Connection transaction = DriverManager.getConnection(server.mySqlUrl() + "?useAffectedRows=true",
+				MariaDbServer.USERNAME, MariaDbServer.PASSWORD)) {
 			transaction.setAutoCommit(false);
 			FencingGuard guard = onTable().on(transaction);
 			guard.advance(TestHold.of("42", 10, "a"));

@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Function;
 
@@ -50,8 +51,8 @@ final class AcquireStatements {
 		boolean waits = !claim.remainingWait().isZero();
 		DirectStatement statement = sticky ? (waits ? this.acquireSticky : this.acquireStickyOrDemand)
 				: (waits ? this.acquire : this.acquireOrDemand);
-		if (this.insertOwned != null) {
-			long token = acquireRow(statement, this.insertOwned, connection, parameters::getValue);
+		if (returnsTokenAsKey()) {
+			long token = acquireRow(statement, connection, parameters::getValue);
 			return Attempt.of(token > 0, token);
 		}
 		Attempt attempt = statement.first(connection, parameters::getValue,
@@ -64,28 +65,30 @@ final class AcquireStatements {
 	 * meanwhile. In any case, an update returns the token: if the table has got a column
 	 * with AUTO_INCREMENT, the insertion returns the number of that.
 	 */
-	private static long acquireRow(DirectStatement update, DirectStatement insert, Connection connection,
+	private long acquireRow(DirectStatement update, Connection connection,
 			Function<String, ? extends @Nullable Object> parameters) throws SQLException {
 		DirectStatement.Generated token = update.generated(connection, parameters);
 		if (token.rows() == 0) {
-			insert.update(connection, parameters);
+			Objects.requireNonNull(this.insertOwned).update(connection, parameters);
 			token = update.generated(connection, parameters);
 		}
 		return token.number();
 	}
 
+	/** Whether the token comes back as a generated key, which may get lost. */
+	boolean returnsTokenAsKey() {
+		return this.insertOwned != null;
+	}
+
 	/**
 	 * Fails if an acquired lock would seem to be rejected, because its token does not
-	 * come back. Rolls the transaction back, so it leaves nothing behind. The row is one
-	 * that no other instance inserts.
+	 * come back as a key. Rolls the transaction back, so it leaves nothing behind. The
+	 * row is one that no other instance inserts.
 	 */
 	void verifyToken(Connection connection) throws SQLException {
-		if (this.insertOwned == null) {
-			return;
-		}
 		Map<String, Object> parameters = Map.of("id", UUID.randomUUID().toString(), "name", "", "owner", "probe",
 				"lease", 0);
-		long token = acquireRow(this.acquire, this.insertOwned, connection, parameters::get);
+		long token = acquireRow(this.acquire, connection, parameters::get);
 		connection.rollback();
 		if (token <= 0) {
 			throw new LockConfigurationException(

@@ -119,20 +119,15 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 		warnOfForgottenCommits();
 	}
 
-	/**
-	 * Verifies that the token of an acquired lock comes back, if that is not a matter of
-	 * course.
-	 */
 	private void verifyToken() throws SQLException {
-		if (this.statements.get().returnsChangedRows()) {
-			return;
-		}
 		AcquireStatements acquire = this.statements.get().acquire;
-		this.connections
-			.together((jdbc) -> jdbc.getJdbcOperations().execute((ConnectionCallback<Boolean>) (connection) -> {
-				acquire.verifyToken(connection);
-				return true;
-			}));
+		if (acquire.returnsTokenAsKey()) {
+			this.connections
+				.together((jdbc) -> jdbc.getJdbcOperations().execute((ConnectionCallback<Boolean>) (connection) -> {
+					acquire.verifyToken(connection);
+					return true;
+				}));
+		}
 	}
 
 	private void warnOfForgottenCommits() throws SQLException {

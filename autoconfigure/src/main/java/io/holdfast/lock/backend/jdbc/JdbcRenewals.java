@@ -99,9 +99,9 @@ final class JdbcRenewals {
 
 	private Pass passOfOwners(NamedParameterJdbcOperations jdbc, Kind kind, Map<Row, Grant> grants) {
 		Map<String, Object> parameters = parameters(kind, grants);
-		Set<Row> renewed = this.sql.returnsChangedRows()
-				? Set.copyOf(jdbc.query(this.sql.renew, parameters, Row.MAPPER))
-				: renewAndCount(jdbc, parameters, Set.copyOf(grants.keySet()));
+		Set<Row> renewed = (this.sql.renewed != null)
+				? renewAndCount(jdbc, this.sql.renewed, parameters, Set.copyOf(grants.keySet()))
+				: Set.copyOf(jdbc.query(this.sql.renew, parameters, Row.MAPPER));
 		return new Pass(renewed, (renewed.size() == grants.size()) ? renewed
 				: Set.copyOf(jdbc.query(this.sql.stillOwn, parameters, Row.MAPPER)));
 	}
@@ -110,14 +110,15 @@ final class JdbcRenewals {
 	 * Renews leases by a statement that returns only how many it has renewed. If some of
 	 * them are not, renews them again and compares the times to find out which.
 	 */
-	private Set<Row> renewAndCount(NamedParameterJdbcOperations jdbc, Map<String, Object> parameters, Set<Row> leases) {
+	private Set<Row> renewAndCount(NamedParameterJdbcOperations jdbc, String which, Map<String, Object> parameters,
+			Set<Row> leases) {
 		if (jdbc.update(this.sql.renew, parameters) == leases.size() * COUNT_OF_AN_UPDATED_ROW) {
 			return leases;
 		}
 		Map<String, Object> again = new HashMap<>(parameters);
 		again.put("since", jdbc.queryForObject(this.sql.now, Map.of(), Long.class));
 		jdbc.update(this.sql.renew, again);
-		return Set.copyOf(jdbc.query(this.sql.renewed, again, Row.MAPPER));
+		return Set.copyOf(jdbc.query(which, again, Row.MAPPER));
 	}
 
 	private Pass passOfReaders(NamedParameterJdbcOperations jdbc, Kind kind, Map<Row, Grant> grants) {

@@ -23,9 +23,10 @@ final class JdbcStatements {
 	final String renew;
 
 	/**
-	 * Finds out which leases {@link #renew} has renewed, if that does not return them.
+	 * Finds out which leases {@link #renew} has renewed; {@code null} if that returns
+	 * them.
 	 */
-	final String renewed;
+	final @Nullable String renewed;
 
 	final String now;
 
@@ -40,7 +41,9 @@ final class JdbcStatements {
 
 	private final DirectStatement markWaiter;
 
-	/** Reads what {@link #markWaiter} has changed, if that does not return it. */
+	/**
+	 * Reads what {@link #markWaiter} has changed; {@code null} if that returns it.
+	 */
 	private final @Nullable DirectStatement readWaiter;
 
 	final String lockRow;
@@ -76,7 +79,7 @@ final class JdbcStatements {
 		this.texts = texts;
 		this.acquire = new AcquireStatements(texts);
 		this.renew = texts.text(dialect.variant("renew"));
-		this.renewed = texts.text(dialect.returnsChangedRows() ? "still-own" : dialect.variant("renewed"));
+		this.renewed = dialect.returnsChangedRows() ? null : texts.text(dialect.variant("renewed"));
 		this.now = texts.text("now");
 		this.release = texts.direct(dialect.notifies() ? "release-and-notify" : "release");
 		this.revoke = dialect.notifies() ? texts.direct("revoke") : this.release;
@@ -98,11 +101,6 @@ final class JdbcStatements {
 		this.admitReaders = texts.text("admit-readers");
 		this.probe = texts.text("probe");
 		this.findHolders = texts.text("find-holders");
-	}
-
-	/** Whether statements return the rows that they have changed. */
-	boolean returnsChangedRows() {
-		return this.texts.dialect().returnsChangedRows();
 	}
 
 	/**

@@ -216,13 +216,13 @@ class MySqlSettingsTests {
 	}
 
 	private static DriverManagerDataSource unpooled(String options) {
-		return new DriverManagerDataSource(SERVER.mySqlUrl(SERVER.port()) + "?" + options, MariaDbServer.USERNAME,
+		return new DriverManagerDataSource(SERVER.mySqlUrl() + "?" + options, MariaDbServer.USERNAME,
 				MariaDbServer.PASSWORD);
 	}
 
 	private static HikariDataSource pool(String options) {
 		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(SERVER.mySqlUrl(SERVER.port()) + "?" + options);
+		pool.setJdbcUrl(SERVER.mySqlUrl() + "?" + options);
 		pool.setUsername(MariaDbServer.USERNAME);
 		pool.setPassword(MariaDbServer.PASSWORD);
 		pool.setMaximumPoolSize(4);

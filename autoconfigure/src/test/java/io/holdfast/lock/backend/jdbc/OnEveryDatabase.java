@@ -71,7 +71,7 @@ abstract class OnEveryDatabase {
 			case H2 -> pool.setJdbcUrl(H2_URL);
 			case POSTGRESQL -> pool.setJdbcUrl(postgres.jdbcUrl());
 			case MARIADB, MYSQL -> {
-				pool.setJdbcUrl((database == Database.MYSQL) ? mariaDb.mySqlUrl(mariaDb.port()) : mariaDb.jdbcUrl());
+				pool.setJdbcUrl((database == Database.MYSQL) ? mariaDb.mySqlUrl() : mariaDb.jdbcUrl());
 				pool.setUsername(MariaDbServer.USERNAME);
 				pool.setPassword(MariaDbServer.PASSWORD);
 			}

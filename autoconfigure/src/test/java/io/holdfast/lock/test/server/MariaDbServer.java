@@ -128,6 +128,14 @@ public final class MariaDbServer extends ServerProcess {
 	/**
 	 * Returns the URL of the database for the driver of MySQL, which takes MariaDB for a
 	 * MySQL.
+	 * @return the URL
+	 */
+	public String mySqlUrl() {
+		return mySqlUrl(port());
+	}
+
+	/**
+	 * Returns the URL for the driver of MySQL on another port, such as that of a proxy.
 	 * @param port the port
 	 * @return the URL
 	 */
