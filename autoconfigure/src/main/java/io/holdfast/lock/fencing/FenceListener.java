@@ -8,6 +8,7 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
 import io.holdfast.lock.LockContext;
+import io.holdfast.lock.support.CommitVeto;
 
 /**
  * Passes the fence with every transaction that starts or commits while its thread holds a

@@ -26,6 +26,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.support.CommitVeto;
 import io.holdfast.lock.support.FinishedTransaction;
 import io.holdfast.lock.support.TransactionAwareDataSources;
 

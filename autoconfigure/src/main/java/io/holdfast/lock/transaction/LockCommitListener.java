@@ -12,6 +12,7 @@ import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
+import io.holdfast.lock.support.CommitVeto;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -22,8 +23,7 @@ import io.holdfast.lock.support.FinishedTransaction;
  *
  * <p>
  * Locks acquired in a callback after the commit do not belong to the transaction. A
- * read-only transaction has no updates to lose and is not checked. The listener throws
- * nothing when a transaction starts, because that would leak its connection. Thread-safe.
+ * read-only transaction has no updates to lose and is not checked. Thread-safe.
  */
 public final class LockCommitListener implements TransactionExecutionListener {
 
@@ -43,12 +43,26 @@ public final class LockCommitListener implements TransactionExecutionListener {
 		FinishedTransaction.beginning();
 	}
 
+	/**
+	 * Throws nothing: Spring would leave the connection on the thread, where later
+	 * transactions join it. The failed transaction can no longer commit.
+	 */
 	@Override
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
-		FinishedTransaction.begun((beginFailure == null) ? transaction : null);
 		if (beginFailure != null) {
+			FinishedTransaction.begun(null);
 			return;
 		}
+		try {
+			begun(transaction);
+		}
+		catch (Throwable ex) {
+			CommitVeto.register(ex);
+		}
+	}
+
+	private static void begun(TransactionExecution transaction) {
+		FinishedTransaction.begun(transaction);
 		DeferredReleases.onTransactionStarted();
 		if (SpringTransactionBoundary.JPA_PRESENT && !LockContext.handles().isEmpty()) {
 			PersistenceContexts.readPastCaches();
