@@ -48,25 +48,29 @@ final class PassedHolds {
 	 * Notes holds that are bound to no thread, with which a transaction has passed.
 	 * @param holds the holds
 	 * @param connection the resource of the transaction's connection
+	 * @param fence the fence
 	 */
-	static void noteUnbound(List<LockHandle> holds, ConnectionHolder connection) {
+	static void noteUnbound(List<LockHandle> holds, ConnectionHolder connection, Fence fence) {
 		holds.forEach((hold) -> current().forEach((passed, pass) -> {
 			if (pass.connection == connection && passed.isOf(hold)) {
-				pass.unbound.put(passed, hold);
+				pass.unbound.putIfAbsent(passed, Map.entry(hold, fence));
 			}
 		}));
 	}
 
 	/**
 	 * Returns the holds that are bound to no thread and with which a transaction has
-	 * passed.
+	 * passed a fence. Other contexts may fence the same transaction.
 	 * @param connection the resource of the transaction's connection
+	 * @param fence the fence
 	 */
-	static Stream<LockHandle> unbound(ConnectionHolder connection) {
+	static Stream<LockHandle> unbound(ConnectionHolder connection, Fence fence) {
 		return current().entrySet()
 			.stream()
 			.filter((passed) -> passed.getValue().connection == connection)
-			.flatMap((passed) -> Stream.ofNullable(passed.getValue().unbound.get(passed.getKey())));
+			.flatMap((passed) -> Stream.ofNullable(passed.getValue().unbound.get(passed.getKey())))
+			.filter((unbound) -> unbound.getValue() == fence)
+			.map(Map.Entry::getKey);
 	}
 
 	/**
@@ -225,9 +229,10 @@ final class PassedHolds {
 		private final boolean first;
 
 		/**
-		 * Those that are bound to no thread, unless a later hold of the lock has passed.
+		 * Those that are bound to no thread, and the fence that each has passed, unless a
+		 * later hold of the lock has passed.
 		 */
-		private final Map<Passed, LockHandle> unbound = new HashMap<>();
+		private final Map<Passed, Map.Entry<LockHandle, Fence>> unbound = new HashMap<>();
 
 		/** The savepoints since then, as far as their end is not known. */
 		private final Deque<Object> laterSavepoints = new ArrayDeque<>();

@@ -202,7 +202,7 @@ public final class TransactionFence implements Fence {
 	void beforeCommit() {
 		ConnectionHolder own = fencedConnection();
 		if (own != null) {
-			pass(Stream.concat(holds().stream(), PassedHolds.unbound(own)).toList(), own,
+			pass(Stream.concat(holds().stream(), PassedHolds.unbound(own, this)).toList(), own,
 					(passed) -> passed.connection() == own && passed.first() && !this.guard.mayLoseRows(), false);
 		}
 	}
@@ -221,7 +221,7 @@ public final class TransactionFence implements Fence {
 						.formatted(hold.lock()));
 		}
 		pass(hold.parts(), connection, (passed) -> passed.connection() == connection, false);
-		PassedHolds.noteUnbound(hold.parts(), connection);
+		PassedHolds.noteUnbound(hold.parts(), connection, this);
 	}
 
 	private boolean passWithAll(Predicate<PassedHolds.Earlier> trusted, boolean first) {

@@ -16,8 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for the fences of an application context and of its parent, which fence different
- * data sources under the same locks.
+ * Tests for the fences of several application contexts, such as one and its parent, which
+ * fence different data sources under the same locks.
  */
 class SeveralFencesTests {
 
@@ -49,6 +49,26 @@ class SeveralFencesTests {
 		holding(() -> this.parent.transaction.executeWithoutResult((outer) -> child.transaction.executeWithoutResult(
 				(inner) -> assertThat(child.jdbc.queryForList("SELECT lock_id FROM fence", String.class)).isEmpty())));
 		assertThat(this.parent.jdbc.queryForObject("SELECT token FROM fence", Long.class)).isEqualTo(10);
+	}
+
+	/** The contexts have different namespaces, so the same lock has different fences. */
+	@Test
+	void holdThatIsBoundToNoThreadPassesItsOwnFenceOnly() {
+		DataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:siblings;DB_CLOSE_DELAY=-1");
+		TestFence.clear(dataSource);
+		TransactionFence own = fence(dataSource, "own:");
+		DataSourceTransactionManager manager = TestFence.manager(dataSource, own);
+		TransactionFence other = fence(dataSource, "other:");
+		manager.addListener(new FenceListener(() -> other));
+		new TransactionTemplate(manager).executeWithoutResult((status) -> own.advance(TestHold.of("42", 10, "a")));
+		assertThat(new JdbcTemplate(dataSource).queryForList("SELECT lock_id FROM fence", String.class))
+			.containsExactly("own:stock:42");
+	}
+
+	private static TransactionFence fence(DataSource dataSource, String namespace) {
+		return new TransactionFence(new JdbcFencingGuard(dataSource, "fence", (hold) -> namespace + hold.lock()),
+				dataSource, Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
+				});
 	}
 
 	/** A fence and the transactions of its data source. */
