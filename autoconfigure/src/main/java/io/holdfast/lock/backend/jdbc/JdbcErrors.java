@@ -28,6 +28,9 @@ final class JdbcErrors {
 
 	private static final int DUPLICATE_IN_MARIADB = 1062;
 
+	/** The binary log contains statements, which exclude READ COMMITTED. */
+	private static final int BINARY_LOG_OF_MARIADB = 1665;
+
 	/**
 	 * A pooler has given a session to several connections, each with such a statement.
 	 */
@@ -123,6 +126,11 @@ final class JdbcErrors {
 			return new LockConfigurationException(
 					"The tables '%s' and '%s_reader' of the backend 'jdbc' do not exist or cannot be read. Create them in a migration with the script 'io/holdfast/lock/backend/jdbc/schema.sql' of this library, set 'distributed-lock.jdbc.initialize-schema=always', or correct 'distributed-lock.jdbc.table'."
 						.formatted(table, table),
+					ex);
+		}
+		if (ex.getErrorCode() == BINARY_LOG_OF_MARIADB) {
+			return new LockConfigurationException(
+					"The database of the backend 'jdbc' rejects transactions at READ COMMITTED, in which shared locks are acquired: its binary log contains statements instead of rows. Set 'binlog_format' to 'ROW' or 'MIXED'.",
 					ex);
 		}
 		return new LockBackendException(

@@ -56,4 +56,13 @@ class JdbcErrorsTests {
 		}
 	}
 
+	/** MySQL and MariaDB write only rows to it at READ COMMITTED. */
+	@Test
+	void binaryLogOfStatementsIsNamed() {
+		SQLException statements = new SQLException("Cannot execute statement: BINLOG_FORMAT = STATEMENT", "HY000",
+				1665);
+		assertThat(JdbcErrors.unreachable(statements, "locks")).isInstanceOf(LockConfigurationException.class)
+			.hasMessageContaining("Set 'binlog_format' to 'ROW' or 'MIXED'");
+	}
+
 }
