@@ -22,6 +22,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -49,16 +50,6 @@ import org.springframework.util.ReflectionUtils;
  * time zone in {@code java.sql.Date}.
  */
 public final class KeyText {
-
-	private static final ClassValue<Boolean> HAS_TEXT_OF_ITS_OWN = new ClassValue<>() {
-
-		@Override
-		protected Boolean computeValue(Class<?> type) {
-			Method toString = ReflectionUtils.findMethod(type, "toString");
-			return toString != null && toString.getDeclaringClass() != Object.class;
-		}
-
-	};
 
 	/**
 	 * Whether a type is a record with the compiler's {@code toString()}, which is final.
@@ -91,7 +82,8 @@ public final class KeyText {
 		}
 		Object content = unwrapped(KotlinValues.unboxed(value));
 		if (content == null) {
-			throw new NotAKeyException(shared((value != null) ? "an empty Optional" : "null"));
+			throw new NotAKeyException(
+					shared((value != null) ? "an empty " + value.getClass().getSimpleName() : "null"));
 		}
 		try {
 			return text(content);
@@ -127,7 +119,7 @@ public final class KeyText {
 		if (WITHOUT_INSTANT.contains(type.getName())) {
 			return noInstant(type);
 		}
-		return HAS_TEXT_OF_ITS_OWN.get(type) ? null : noIdentity(type);
+		return IdentityText.isOnlyTextOf(type) ? noIdentity(type.getTypeName()) : null;
 	}
 
 	/**
@@ -153,7 +145,7 @@ public final class KeyText {
 		if (value instanceof OptionalDouble optional) {
 			return optional.isPresent() ? optional.getAsDouble() : null;
 		}
-		return value;
+		return (value instanceof AtomicReference<?> reference) ? reference.get() : value;
 	}
 
 	private static String text(@Nullable Object boxed) {
@@ -175,6 +167,9 @@ public final class KeyText {
 		}
 		if (value instanceof Optional<?> optional) {
 			return optional.isPresent() ? "Optional[" + text(optional.get()) + "]" : optional.toString();
+		}
+		if (value instanceof AtomicReference<?> reference) {
+			return text(reference.get());
 		}
 		return textOfParts(value);
 	}
@@ -221,16 +216,23 @@ public final class KeyText {
 		return textOfItsOwn(value);
 	}
 
-	/** Also rejects a {@code toString()} that delegates to that of Object. */
+	/**
+	 * Also rejects a {@code toString()} that contains that of Object, for the value or
+	 * for a part of it.
+	 */
 	private static String textOfItsOwn(Object value) {
 		@Nullable String text = value.toString();
 		if (text == null) {
 			throw new NotAKeyException(
 					shared("or contains a %s, whose text is null".formatted(value.getClass().getTypeName())));
 		}
-		if (!HAS_TEXT_OF_ITS_OWN.get(value.getClass()) || (text.indexOf('@') >= 0
+		if (IdentityText.isOnlyTextOf(value.getClass()) || (text.indexOf('@') >= 0
 				&& text.contains('@' + Integer.toHexString(System.identityHashCode(value))))) {
-			throw new NotAKeyException(noIdentity(value.getClass()));
+			throw new NotAKeyException(noIdentity(value.getClass().getTypeName()));
+		}
+		Class<?> part = IdentityText.find(text, value.getClass().getClassLoader());
+		if (part != null) {
+			throw new NotAKeyException(noIdentity(value.getClass().getTypeName() + " with a " + part.getTypeName()));
 		}
 		return text;
 	}
@@ -265,9 +267,9 @@ public final class KeyText {
 			.formatted(type.getTypeName());
 	}
 
-	private static String noIdentity(Class<?> type) {
+	private static String noIdentity(String what) {
 		return "is or contains a %s, whose only text is that of Object.toString(), so every call would use a different lock. Use a value that identifies it, such as its id"
-			.formatted(type.getTypeName());
+			.formatted(what);
 	}
 
 	/**

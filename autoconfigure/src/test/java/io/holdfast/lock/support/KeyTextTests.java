@@ -28,6 +28,7 @@ import java.util.TimeZone;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -144,6 +145,31 @@ class KeyTextTests {
 		assertThat(KeyText.of(new StringBuilder("joe@cafe"))).isEqualTo("joe@cafe");
 	}
 
+	/** A generated {@code toString()} prints its fields. */
+	@Test
+	void identityOfAPartIsRejected() {
+		assertThatExceptionOfType(NotAKeyException.class).isThrownBy(() -> KeyText.of(new Printed(new Plain())))
+			.withMessageContaining(Plain.class.getName())
+			.withMessageContaining(Printed.class.getName());
+		refused(List.of(new Printed(new Plain())));
+		refused(new Printed(new String[] { "a" }));
+		refused(new Printed(new byte[0][0]));
+		refused(new Printed(new Object()));
+		for (Object text : List.of("joe@cafe", "joe.doe@cafe", "joe.doe@cafe.example", "java.lang.String@cafe",
+				"[joe@cafe]")) {
+			assertThat(KeyText.of(new Printed(text))).isEqualTo("Printed(value=" + text + ")");
+		}
+	}
+
+	@Test
+	void referenceIsItsContent() {
+		refused(new AtomicReference<>(new Plain()));
+		refused(new Part(1, new AtomicReference<>(new HashSet<>())));
+		refused(new AtomicReference<>());
+		assertThat(KeyText.of(new AtomicReference<>("a"))).isEqualTo("a");
+		assertThat(KeyText.of(List.of(new AtomicReference<>(new int[] { 1, 2 })))).isEqualTo("[[1, 2]]");
+	}
+
 	@Test
 	void missingTextIsRejected() {
 		Object silent = new Object() {
@@ -177,6 +203,25 @@ class KeyTextTests {
 		@Override
 		public String toString() {
 			return name().toLowerCase(Locale.getDefault());
+		}
+
+	}
+
+	static class Plain {
+
+	}
+
+	static class Printed {
+
+		private final Object value;
+
+		Printed(Object value) {
+			this.value = value;
+		}
+
+		@Override
+		public String toString() {
+			return "Printed(value=" + this.value + ")";
 		}
 
 	}
