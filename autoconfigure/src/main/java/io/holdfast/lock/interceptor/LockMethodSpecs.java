@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanExpressionException;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.ResolvableType;
@@ -115,9 +116,10 @@ final class LockMethodSpecs {
 		}
 		Class<?> lazy = LazyResults.in(method, targetClass);
 		if (lazy != null) {
-			throw problem(method,
-					"it returns %s, whose work runs without the lock after the method has returned. Return the value itself, or one CompletableFuture of it; in a reactive chain, use 'LockOperations.executeAsync'"
-						.formatted(lazy.getSimpleName()));
+			throw problem(method, "it returns %s, whose work runs without the lock after the method has returned. %s"
+				.formatted(lazy.getSimpleName(), AnnotatedElementUtils.hasAnnotation(method, Bean.class)
+						? "Lock the method of a class that implements it, or use 'LockOperations.execute' in it"
+						: "Return the value itself, or one CompletableFuture of it; in a reactive chain, use 'LockOperations.executeAsync'"));
 		}
 		Class<?>[] parameters = method.getParameterTypes();
 		if (parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION)) {

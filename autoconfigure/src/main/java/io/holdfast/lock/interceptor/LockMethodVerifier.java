@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopConfigException;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -71,6 +72,7 @@ final class LockMethodVerifier {
 			throw LockMethodSpecs.problem(method, "it is also @Unlocked. Remove one of the annotations");
 		}
 		requireOne(method, LockAnnotations.rivals(method, type));
+		requireNotOfObject(method);
 		requireInterceptable(method, Modifier.isPrivate(method.getModifiers()), "private");
 		requireInterceptable(method, Modifier.isStatic(method.getModifiers()), "static");
 		requireInterceptable(method, isHidden(method, type),
@@ -89,6 +91,15 @@ final class LockMethodVerifier {
 						.formatted(rivals.stream()
 							.map(LockMethodVerifier::describe)
 							.collect(Collectors.joining(" and "))));
+		}
+	}
+
+	/** A proxy compares itself with others, and leaves the end of the object to Java. */
+	private static void requireNotOfObject(Method method) {
+		if (AopUtils.isEqualsMethod(method) || AopUtils.isHashCodeMethod(method) || AopUtils.isFinalizeMethod(method)) {
+			throw LockMethodSpecs.problem(method,
+					"a call of %s() on a proxy does not reach its advice, so the method would run without its lock. Move the annotation to a method with another name"
+						.formatted(method.getName()));
 		}
 	}
 

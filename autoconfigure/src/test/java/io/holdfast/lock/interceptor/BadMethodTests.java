@@ -63,6 +63,20 @@ class BadMethodTests {
 		refused(AfterProperties.class, "not on its proxy");
 	}
 
+	/** A proxy answers equals() and hashCode() without its advice. */
+	@Test
+	void methodOfObjectThatProxiesAnswer() {
+		refused(LockedEquals.class, "LockedEquals.equals(Object)", "would run without its lock", "another name");
+		refused(LockedHashCode.class, "LockedHashCode.hashCode()", "would run without its lock");
+		refused(LockedEnd.class, "LockedEnd.finalize()", "would run without its lock");
+	}
+
+	@Test
+	void toStringIsLocked() {
+		plainRunner().withBean(LockedText.class)
+			.run((context) -> assertThat(context.getBean(LockedText.class)).hasToString("1"));
+	}
+
 	@Test
 	void lockedFallback() {
 		refused(LockedFallback.class, "fallback 'later' is @DistributedLock, too", "Remove the annotation");
@@ -322,6 +336,56 @@ class BadMethodTests {
 
 		@DistributedLock(name = "later")
 		void later() {
+		}
+
+	}
+
+	static class LockedEquals {
+
+		@Override
+		@DistributedLock(name = "stock")
+		public boolean equals(Object other) {
+			return other instanceof LockedEquals;
+		}
+
+		@Override
+		public int hashCode() {
+			return 1;
+		}
+
+	}
+
+	static class LockedHashCode {
+
+		@Override
+		public boolean equals(Object other) {
+			return other instanceof LockedHashCode;
+		}
+
+		@Override
+		@DistributedLock(name = "stock")
+		public int hashCode() {
+			return 1;
+		}
+
+	}
+
+	static class LockedEnd {
+
+		@Override
+		@DistributedLock(name = "stock")
+		@SuppressWarnings({ "deprecation", "removal" })
+		protected void finalize() {
+		}
+
+	}
+
+	static class LockedText {
+
+		@Override
+		@DistributedLock(name = "stock")
+		public String toString() {
+			return String.valueOf(LockContext.handles().size());
 		}
 
 	}

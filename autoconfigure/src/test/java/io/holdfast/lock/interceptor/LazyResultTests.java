@@ -23,6 +23,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.data.domain.Page;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.context.request.async.DeferredResult;
@@ -81,6 +83,19 @@ class LazyResultTests {
 		});
 	}
 
+	/** Its value is the bean, so the method cannot return what the function does. */
+	@Test
+	void functionThatIsABeanIsRefusedWithItsOwnRemedy() {
+		this.runner.withUserConfiguration(FunctionBean.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context.getStartupFailure()).rootCause()
+				.hasMessageContaining("FunctionBean.orders(): it returns Supplier")
+				.hasMessageContaining("Lock the method of a class that implements it")
+				.message()
+				.doesNotContain("Return the value itself");
+		});
+	}
+
 	@Test
 	void genericResultIsResolvedInTheConcreteClass() throws Exception {
 		Method method = Generic.class.getMethod("get");
@@ -112,6 +127,17 @@ class LazyResultTests {
 			assertThat(bean.call(Page.empty())).isEqualTo(Page.empty());
 			assertThat(LockContext.handles()).isEmpty();
 		});
+	}
+
+	@Configuration
+	static class FunctionBean {
+
+		@Bean
+		@DistributedLock("stock")
+		Supplier<String> orders() {
+			return () -> "later";
+		}
+
 	}
 
 	/**
