@@ -88,9 +88,10 @@ final class MissedRequests {
 	 * @param ended whether the claim has ended, so that its release came too early
 	 */
 	synchronized void overtaken(Claim claim, long attempt, boolean granted, boolean ended) {
-		if (ended) {
-			this.unanswered.remove(claim.owner());
-			unconfirmed(claim, attempt);
+		// without a count, the claim has ended meanwhile
+		if (ended || !this.unanswered.containsKey(claim.owner())) {
+			Integer late = this.unanswered.remove(claim.owner());
+			unconfirmed(new Ended(claim, attempt, (late != null) ? late : 1));
 		}
 		else if (granted) {
 			addGranted(claim);
@@ -98,48 +99,67 @@ final class MissedRequests {
 	}
 
 	/**
-	 * Returns how many attempts of a claim that ends now the node may have granted, or
-	 * zero if it processes none of them later than that.
+	 * Takes what is known of a claim whose attempts end now.
+	 * @param ended the attempts that a release ends
+	 * @return these and those that earlier releases have not ended, with the number of
+	 * attempts that the node may have granted, or zero if it processes none of them later
 	 */
-	int mayReceiveLate(Claim claim) {
-		return this.empty ? 0 : removeUnanswered(claim);
+	Ended take(Ended ended) {
+		return this.empty ? ended : takeKnown(ended);
 	}
 
-	private synchronized int removeUnanswered(Claim claim) {
-		Integer unanswered = this.unanswered.remove(claim.owner());
+	private synchronized Ended takeKnown(Ended ended) {
+		Ended before = this.unconfirmed.remove(ended.claim().owner());
+		Integer late = this.unanswered.remove(ended.claim().owner());
 		noteEmpty();
-		return (unanswered != null) ? unanswered : 0;
+		Ended all = (before != null) ? ended.with(before) : ended;
+		return (late != null) ? all.withLate(all.late() + late) : all;
 	}
 
 	private void noteEmpty() {
 		this.empty = this.neverSent.isEmpty() && this.unanswered.isEmpty() && this.unconfirmed.isEmpty();
 	}
 
-	/**
-	 * Notes that a release may not have ended what the claim has, or will have, here.
-	 * @param attempt the last attempt that it was to end, or {@link #EVERY_ATTEMPT}. The
-	 * claim may hold the lock with a later one
-	 */
-	synchronized void unconfirmed(Claim claim, long attempt) {
-		this.unconfirmed.merge(claim.owner(), new Ended(claim, attempt), Ended::with);
+	/** Notes that a release may not have ended what the claim has, or will have, here. */
+	synchronized void unconfirmed(Ended ended) {
+		this.unconfirmed.merge(ended.claim().owner(), ended, Ended::with);
 		this.empty = false;
 	}
 
-	/** Forgets a claim that makes an attempt, or whose release was confirmed. */
+	/**
+	 * Notes that a release has ended all that was known when it was sent. The node may
+	 * still process an attempt that has failed since then.
+	 */
+	void confirmed(Claim claim) {
+		if (!this.empty) {
+			removeConfirmed(claim);
+		}
+	}
+
+	private synchronized void removeConfirmed(Claim claim) {
+		this.unconfirmed.computeIfPresent(claim.owner(), (owner, ended) -> (ended.late() > 0) ? ended : null);
+		noteEmpty();
+	}
+
+	/** Forgets a claim that makes an attempt. */
 	void forget(Claim claim) {
 		if (!this.empty) {
 			remove(claim);
 		}
 	}
 
+	private synchronized void remove(Claim claim) {
+		this.unconfirmed.remove(claim.owner());
+		removeNeverSent(claim);
+	}
+
 	/** Whether the node may have received a claim that ends now. */
 	boolean mayHaveReceived(Claim claim) {
-		return this.empty || !remove(claim);
+		return this.empty || !removeNeverSent(claim);
 	}
 
 	/** Returns whether the claim was never sent. */
-	private synchronized boolean remove(Claim claim) {
-		this.unconfirmed.remove(claim.owner());
+	private synchronized boolean removeNeverSent(Claim claim) {
 		boolean neverSent = this.neverSent.remove(claim.owner()) != null;
 		noteEmpty();
 		return neverSent;
@@ -172,13 +192,20 @@ final class MissedRequests {
 	 * The attempts of a claim that have ended.
 	 *
 	 * @param claim the claim
-	 * @param attempt the last of them, or {@link #EVERY_ATTEMPT}
+	 * @param attempt the last of them, or {@link #EVERY_ATTEMPT}. The claim may hold the
+	 * lock with a later one
+	 * @param late how many of them the node may still grant, as far as is known
 	 */
-	record Ended(Claim claim, long attempt) {
+	record Ended(Claim claim, long attempt, int late) {
 
 		Ended with(Ended other) {
 			boolean every = this.attempt == EVERY_ATTEMPT || other.attempt == EVERY_ATTEMPT;
-			return new Ended(this.claim, every ? EVERY_ATTEMPT : Math.max(this.attempt, other.attempt));
+			return new Ended(this.claim, every ? EVERY_ATTEMPT : Math.max(this.attempt, other.attempt),
+					this.late + other.late);
+		}
+
+		Ended withLate(int late) {
+			return new Ended(this.claim, this.attempt, late);
 		}
 
 	}

@@ -162,28 +162,29 @@ final class RedlockNodes {
 		if (!node.missed().mayHaveReceived(claim)) {
 			return CompletableFuture.completedStage(NodeResponse.NOT_HELD);
 		}
-		return end(node, new MissedRequests.Ended(claim, MissedRequests.EVERY_ATTEMPT));
+		return end(node, new MissedRequests.Ended(claim, MissedRequests.EVERY_ATTEMPT, 0));
 	}
 
 	/** Removes what the attempts of a claim that have ended have on a node. */
 	private CompletionStage<List<Object>> end(RedlockNode node, MissedRequests.Ended ended) {
-		int late = node.missed().mayReceiveLate(ended.claim());
-		return confirmed(node, ended, late, undo(node, ended.claim(), ended.attempt(), Duration.ZERO, true));
+		MissedRequests.Ended all = node.missed().take(ended);
+		return confirmed(node, all, undo(node, all.claim(), all.attempt(), Duration.ZERO, true));
 	}
 
 	/**
-	 * Notes whether a node may keep a claim that has ended, or grant it late.
-	 * @param late how many attempts the node may have granted if it processes some of
-	 * them late. A release that finds something has ended one of them
+	 * Notes whether a node may keep a claim that has ended, or grant it late. A release
+	 * that finds something has ended one of the attempts that it may have granted.
 	 */
-	private static CompletionStage<List<Object>> confirmed(RedlockNode node, MissedRequests.Ended ended, int late,
+	private static CompletionStage<List<Object>> confirmed(RedlockNode node, MissedRequests.Ended ended,
 			CompletionStage<List<Object>> release) {
 		return release.whenComplete((answer, failure) -> {
-			if (failure != null || late > (answer.equals(NodeResponse.NOT_HELD) ? 0 : 1)) {
-				node.missed().unconfirmed(ended.claim(), ended.attempt());
+			boolean found = failure == null && !answer.equals(NodeResponse.NOT_HELD);
+			MissedRequests.Ended left = found ? ended.withLate(ended.late() - 1) : ended;
+			if (failure != null || left.late() > 0) {
+				node.missed().unconfirmed(left);
 			}
 			else {
-				node.missed().forget(ended.claim());
+				node.missed().confirmed(ended.claim());
 			}
 		});
 	}
@@ -196,10 +197,11 @@ final class RedlockNodes {
 	void undo(NodeResponse response, Claim claim, long attempt, Duration position, boolean notify, boolean last) {
 		RedlockNode node = response.node();
 		boolean sent = response.isYes() || response.isMissing();
-		int late = last ? node.missed().mayReceiveLate(claim) : 0;
+		MissedRequests.Ended ended = new MissedRequests.Ended(claim, attempt, 0);
+		MissedRequests.Ended all = last ? node.missed().take(ended) : ended;
 		CompletionStage<List<Object>> undone = undo(node, claim, attempt, position, notify);
 		if (last && sent) {
-			confirmed(node, new MissedRequests.Ended(claim, attempt), late, undone);
+			confirmed(node, all, undone);
 		}
 	}
 
@@ -222,10 +224,7 @@ final class RedlockNodes {
 			if (waiting != null) {
 				waiting.rejected(response);
 			}
-			node.missed().blocking(claim.lock(), response.text(3)).forEach((ended) -> {
-				node.missed().forget(ended.claim());
-				end(node, ended);
-			});
+			node.missed().blocking(claim.lock(), response.text(3)).forEach((ended) -> end(node, ended.withLate(0)));
 		}
 	}
 

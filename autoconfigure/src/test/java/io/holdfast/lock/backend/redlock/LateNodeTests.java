@@ -16,6 +16,7 @@ import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult.Indeterminate;
 import io.holdfast.lock.spi.ReleaseResult.Released;
 import io.holdfast.lock.test.StoppedClock;
 
@@ -117,10 +118,15 @@ class LateNodeTests {
 
 	private ScriptedNode unansweredAttempt() {
 		ScriptedNode late = unansweredNode();
-		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
-		assertThat(this.backend.tryAcquire(this.claim).toCompletableFuture().join()).isInstanceOf(Contended.class);
+		assertUnansweredAttempt();
 		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
 		return late;
+	}
+
+	private void assertUnansweredAttempt() {
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.REJECTED));
+		this.nodes.get(2).acquired = CompletableFuture.failedFuture(new TimeoutException());
+		assertThat(this.backend.tryAcquire(this.claim).toCompletableFuture().join()).isInstanceOf(Contended.class);
 	}
 
 	private void assertRemainsAreReleased(ScriptedNode late) {
@@ -158,6 +164,53 @@ class LateNodeTests {
 		assertGrantedAndReleased(this.claim);
 		this.nodes.get(2).released = List.of(0L);
 		first.completeExceptionally(new TimeoutException());
+		assertReleasedWhenItBlocksOthers();
+	}
+
+	/** The first attempt fails when the release is sent, but not answered. */
+	@Test
+	void firstAttemptThatFailsDuringTheReleaseIsReleasedAgain() {
+		CompletableFuture<List<Object>> first = pendingAttempt();
+		ScriptedNode late = this.nodes.get(2);
+		CompletableFuture<Object> release = new CompletableFuture<>();
+		late.releasable = release;
+		assertGrantedAndReleased(this.claim);
+		assertThat(late.releases).isOne();
+		first.completeExceptionally(new TimeoutException());
+		release.complete(1);
+		assertReleasedWhenItBlocksOthers();
+	}
+
+	/** The node processes one attempt before the release, and each other one after it. */
+	@Test
+	void threeAttemptsThatComeOneAfterAnotherAreReleasedEachTime() {
+		ScriptedNode late = unansweredAttempt();
+		assertUnansweredAttempt();
+		this.nodes.subList(0, 2)
+			.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
+		late.released = List.of(1L);
+		assertGrantedAndReleased(this.claim);
+		late.acquired = CompletableFuture
+			.completedFuture(List.of(0L, 5_000L, 1_000L, this.claim.owner().value(), 0L, 1L, 1L));
+		assertGrantedAndReleased(claim());
+		assertThat(this.backend.unconfirmed()).as("the third attempt may come").isOne();
+		assertReleasedWhenItBlocksOthers();
+	}
+
+	/** The first release has no response, and the next one finds nothing. */
+	@Test
+	void attemptThatComesAfterTheSecondReleaseIsReleasedAgain() {
+		ScriptedNode late = unansweredNode();
+		late.acquired = CompletableFuture.failedFuture(new TimeoutException());
+		this.nodes.subList(0, 2)
+			.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
+		this.nodes.forEach((node) -> node.releasable = CompletableFuture.failedFuture(new TimeoutException()));
+		Acquired acquired = (Acquired) this.backend.tryAcquire(this.claim).toCompletableFuture().join();
+		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join())
+			.isInstanceOf(Indeterminate.class);
+		this.nodes.forEach((node) -> node.releasable = CompletableFuture.completedFuture(1));
+		late.released = List.of(0L);
+		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
 		assertReleasedWhenItBlocksOthers();
 	}
 

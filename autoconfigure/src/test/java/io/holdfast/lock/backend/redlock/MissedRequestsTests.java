@@ -39,9 +39,9 @@ class MissedRequestsTests {
 		Claim claim = claim(LockMode.EXCLUSIVE);
 		this.missed.unanswered(claim);
 		this.missed.forget(claim);
-		assertThat(this.missed.mayReceiveLate(claim(LockMode.EXCLUSIVE))).isZero();
-		assertThat(this.missed.mayReceiveLate(claim)).isOne();
-		assertThat(this.missed.mayReceiveLate(claim)).isZero();
+		assertThat(this.missed.take(every(claim(LockMode.EXCLUSIVE))).late()).isZero();
+		assertThat(this.missed.take(every(claim)).late()).isOne();
+		assertThat(this.missed.take(every(claim)).late()).isZero();
 	}
 
 	/** Its owner may still hold the lock. */
@@ -55,7 +55,7 @@ class MissedRequestsTests {
 	@Test
 	void ownerThatBlocksAnotherClaimIsFound() {
 		Claim claim = claim(LockMode.EXCLUSIVE);
-		this.missed.unconfirmed(claim, MissedRequests.EVERY_ATTEMPT);
+		this.missed.unconfirmed(every(claim));
 		assertThat(this.missed.blocking(LOCK, claim.owner().value())).extracting(MissedRequests.Ended::claim)
 			.containsExactly(claim);
 		assertThat(this.missed.blocking(LOCK, OwnerId.random().value())).isEmpty();
@@ -64,8 +64,8 @@ class MissedRequestsTests {
 	@Test
 	void readersOfTheSameLockAreFound() {
 		Claim reader = claim(LockMode.SHARED);
-		this.missed.unconfirmed(reader, MissedRequests.EVERY_ATTEMPT);
-		this.missed.unconfirmed(claim(LockMode.EXCLUSIVE), MissedRequests.EVERY_ATTEMPT);
+		this.missed.unconfirmed(every(reader));
+		this.missed.unconfirmed(every(claim(LockMode.EXCLUSIVE)));
 		assertThat(this.missed.blocking(LOCK, "readers")).extracting(MissedRequests.Ended::claim)
 			.containsExactly(reader);
 		assertThat(this.missed.blocking(LockName.of("stock", "2"), "readers")).isEmpty();
@@ -74,9 +74,22 @@ class MissedRequestsTests {
 	@Test
 	void confirmedReleaseIsForgotten() {
 		Claim claim = claim(LockMode.EXCLUSIVE);
-		this.missed.unconfirmed(claim, MissedRequests.EVERY_ATTEMPT);
-		this.missed.forget(claim);
+		this.missed.unconfirmed(every(claim));
+		this.missed.confirmed(claim);
 		assertThat(this.missed.blocking(LOCK, claim.owner().value())).isEmpty();
+		assertThat(this.missed.unconfirmed()).isZero();
+	}
+
+	/** An attempt may fail, and come later, while its release is sent. */
+	@Test
+	void confirmedReleaseKeepsAnAttemptThatMayComeLate() {
+		Claim claim = claim(LockMode.EXCLUSIVE);
+		this.missed.take(every(claim));
+		this.missed.unanswered(claim);
+		this.missed.overtaken(claim, 2, true, true);
+		this.missed.confirmed(claim);
+		assertThat(this.missed.blocking(LOCK, claim.owner().value())).hasSize(1);
+		assertThat(this.missed.take(every(claim)).late()).isOne();
 		assertThat(this.missed.unconfirmed()).isZero();
 	}
 
@@ -84,12 +97,12 @@ class MissedRequestsTests {
 	@Test
 	void releaseEndsEveryAttemptAlsoAfterOneThatEndsSome() {
 		Claim claim = claim(LockMode.EXCLUSIVE);
-		this.missed.unconfirmed(claim, 4);
-		this.missed.unconfirmed(claim, 2);
+		this.missed.unconfirmed(new MissedRequests.Ended(claim, 4, 0));
+		this.missed.unconfirmed(new MissedRequests.Ended(claim, 2, 0));
 		assertThat(this.missed.blocking(LOCK, claim.owner().value())).extracting(MissedRequests.Ended::attempt)
 			.containsExactly(4L);
-		this.missed.unconfirmed(claim, MissedRequests.EVERY_ATTEMPT);
-		this.missed.unconfirmed(claim, 6);
+		this.missed.unconfirmed(every(claim));
+		this.missed.unconfirmed(new MissedRequests.Ended(claim, 6, 0));
 		assertThat(this.missed.blocking(LOCK, claim.owner().value())).extracting(MissedRequests.Ended::attempt)
 			.containsExactly(MissedRequests.EVERY_ATTEMPT);
 	}
@@ -98,12 +111,16 @@ class MissedRequestsTests {
 	void claimsOfALongOutageDoNotFillTheHeap() {
 		Claim latest = claim(LockMode.EXCLUSIVE);
 		for (int i = 0; i < 5_000; i++) {
-			this.missed.unconfirmed(claim(LockMode.EXCLUSIVE), MissedRequests.EVERY_ATTEMPT);
+			this.missed.unconfirmed(every(claim(LockMode.EXCLUSIVE)));
 		}
-		this.missed.unconfirmed(latest, MissedRequests.EVERY_ATTEMPT);
+		this.missed.unconfirmed(every(latest));
 		assertThat(this.missed.unconfirmed()).isLessThan(2_000);
 		assertThat(this.missed.blocking(LOCK, latest.owner().value())).extracting(MissedRequests.Ended::claim)
 			.containsExactly(latest);
+	}
+
+	private static MissedRequests.Ended every(Claim claim) {
+		return new MissedRequests.Ended(claim, MissedRequests.EVERY_ATTEMPT, 0);
 	}
 
 	private static Claim claim(LockMode mode) {

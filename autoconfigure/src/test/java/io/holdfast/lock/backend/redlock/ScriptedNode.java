@@ -49,6 +49,9 @@ final class ScriptedNode implements NodeClient {
 	/** The response to a release. */
 	List<Object> released = List.of(1L);
 
+	/** Completes when the node responds to releases. */
+	CompletionStage<?> releasable = CompletableFuture.completedFuture(1);
+
 	/** Completes when the client is connected. */
 	CompletionStage<?> connected = CompletableFuture.completedFuture(1);
 
@@ -83,7 +86,8 @@ final class ScriptedNode implements NodeClient {
 			if (args[3].equals(MissedRequests.EVERY_ATTEMPT)) {
 				this.ended.add(args[2]);
 			}
-			return CompletableFuture.completedFuture(this.released);
+			List<Object> response = this.released;
+			return this.releasable.thenApply((nothing) -> response);
 		}
 		return CompletableFuture.completedFuture(vote(List.of(1L)));
 	}
