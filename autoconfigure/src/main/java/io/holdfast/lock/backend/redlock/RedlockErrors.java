@@ -47,6 +47,13 @@ final class RedlockErrors {
 				firstFailure(votes));
 	}
 
+	/** Creates the exception for a lease that several calls have ended together. */
+	LockBackendException endedByOthersToo(LockName lock, Votes votes) {
+		return new LockBackendException(
+				"Lock '%s' could not be released by force by this call alone: it has ended the lease on %s of %s Redis nodes, and the holder or another call has ended it on the others at this moment. No node has the lease any more."
+					.formatted(lock, votes.yes(), this.nodes.count()));
+	}
+
 	LockBackendException tooSlow(LockName lock, Duration lease, long nanos) {
 		return new LockBackendException(
 				"Lock '%s' does not count as held: a majority of the Redis nodes granted it, but that took %s of its lease of %s. Increase 'leaseTime', or check for pauses of this process or the network."

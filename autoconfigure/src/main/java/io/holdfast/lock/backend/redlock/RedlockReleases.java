@@ -69,7 +69,8 @@ final class RedlockReleases {
 			if (votes.yes() == 0 && isNotHeld(votes)) {
 				return false;
 			}
-			throw this.errors.noMajority("could not be released by force", claim.lock(), votes);
+			throw (votes.yes() + votes.no() == this.nodes.count()) ? this.errors.endedByOthersToo(claim.lock(), votes)
+					: this.errors.noMajority("could not be released by force", claim.lock(), votes);
 		});
 	}
 
