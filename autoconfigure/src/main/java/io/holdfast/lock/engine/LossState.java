@@ -14,6 +14,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
@@ -227,7 +228,14 @@ abstract class LossState {
 
 	private String renewalProblem() {
 		Throwable failure = renewalFailure();
-		return (failure != null) ? "; the last one failed: " + Failures.rootMessage(failure) : "";
+		if (failure == null) {
+			return "";
+		}
+		// the cause of such an exception is the client's text, without a remedy
+		String message = (failure instanceof LockException) ? String.valueOf(failure.getMessage())
+				: Failures.rootMessage(failure);
+		return "; the last one failed: "
+				+ (message.endsWith(".") ? message.substring(0, message.length() - 1) : message);
 	}
 
 	private String maxHold() {

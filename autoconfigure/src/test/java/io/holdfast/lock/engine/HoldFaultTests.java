@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
@@ -72,6 +73,21 @@ class HoldFaultTests {
 		this.backend.revoked.complete(null);
 		outer.close();
 		assertThat(notified).containsExactly("outer");
+	}
+
+	/** The cause of such a failure is the text of the store's client. */
+	@Test
+	void lossNamesTheRemedyForTheFailedRenewal() {
+		LockHandle handle = this.fixture.acquired(request());
+		for (int i = 0; i < 100; i++) {
+			this.backend.renewals.add((grant) -> CompletableFuture.completedFuture(List
+				.of(new RenewResult.Indeterminate(new LockBackendException("Redis rejects it. Grant the user +pexpire.",
+						new IllegalStateException("NOPERM 0x1"))))));
+		}
+		this.fixture.time.advance(Duration.ofSeconds(31));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::assertHeld)
+			.withMessageContaining("the last one failed: Redis rejects it. Grant the user +pexpire (")
+			.withMessageNotContaining("0x1");
 	}
 
 	/** The loss of one lease and the renewal of the other fall due together. */

@@ -164,7 +164,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 			return results;
 		})
 			.exceptionally((failure) -> grants.stream()
-				.<RenewResult>map((grant) -> new RenewResult.Indeterminate(Stages.cause(failure)))
+				.map((grant) -> this.renewals.unknown(grant.claim().lock(), failure))
 				.toList());
 	}
 

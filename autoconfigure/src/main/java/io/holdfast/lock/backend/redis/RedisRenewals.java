@@ -85,12 +85,16 @@ final class RedisRenewals {
 				RedisTimes.millis(RedisTimes.lease(claim)), claim.mode().name());
 	}
 
+	/** Returns the result of a renewal that has failed. */
+	RenewResult unknown(LockName lock, Throwable failure) {
+		return new RenewResult.Indeterminate((RedisErrors.definiteCode(failure) != null)
+				? this.errors.refused("could not be renewed", lock, failure) : this.errors.unreachable(failure));
+	}
+
 	private RenewResult renewed(Grant grant, @Nullable Replicated answer, @Nullable Throwable failure) {
 		LockName lock = grant.claim().lock();
 		if (answer == null) {
-			Throwable cause = (failure != null) ? failure : new IllegalStateException("No response");
-			return new RenewResult.Indeterminate((RedisErrors.definiteCode(cause) != null)
-					? this.errors.refused("could not be renewed", lock, cause) : Stages.cause(cause));
+			return unknown(lock, (failure != null) ? failure : new IllegalStateException("No response"));
 		}
 		if ((Long) answer.value().get(0) == 0) {
 			return new RenewResult.Refused();

@@ -9,7 +9,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisException;
+import org.redisson.client.RedisTimeoutException;
 
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.Verbs;
 import io.holdfast.lock.spi.Grant;
@@ -72,6 +75,29 @@ class RedisRenewalTests {
 		assertThat(results).isCompleted();
 		assertThat(results.join()).hasOnlyElementsOfType(RenewResult.Renewed.class);
 		assertThat(this.timers).isEmpty();
+	}
+
+	/** The text of the client has parameters and channels instead of a remedy. */
+	@Test
+	void failedRenewalSaysWhatToDo() {
+		CompletableFuture<List<RenewResult>> results = renew();
+		fail(ANSWERED, new RedisTimeoutException("Unable to write command into connection! params: [1, secret]"));
+		fail(SILENT, new RedisException("NOPERM this user has no permissions. channel: [id: 0x1] params: [secret]"));
+		assertThat(failure(results.join().get(0))).isInstanceOf(LockException.class)
+			.hasMessageContaining("could not be reached: no response in time. Check that it is running");
+		assertThat(failure(results.join().get(1))).isInstanceOf(LockException.class)
+			.hasMessageContaining("could not be renewed")
+			.hasMessageContaining("Grant the user at least");
+		assertThat(results.join()).extracting((result) -> failure(result).getMessage())
+			.noneMatch((message) -> message.contains("secret"));
+	}
+
+	private static Throwable failure(RenewResult result) {
+		return ((RenewResult.Indeterminate) result).cause();
+	}
+
+	private void fail(LockName lock, Throwable failure) {
+		this.answers.get(RedisKeys.of(OPTIONS.namespace(), lock).lock()).completeExceptionally(failure);
 	}
 
 	private CompletableFuture<List<RenewResult>> renew() {
