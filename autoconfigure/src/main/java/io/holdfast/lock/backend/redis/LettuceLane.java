@@ -40,6 +40,11 @@ final class LettuceLane {
 		return this.inProgress.get();
 	}
 
+	/** Connects if necessary. Completes with whether that has succeeded; never fails. */
+	CompletionStage<Boolean> connects() {
+		return current().get().handle((connection, failure) -> failure == null);
+	}
+
 	/**
 	 * Sends a request, after connecting if necessary.
 	 * @return the response; never throws

@@ -129,7 +129,7 @@ public final class LettuceScriptClient implements ScriptClient {
 	public List<CompletionStage<List<Object>>> evalShaAll(RedisScript script, List<Call> calls) {
 		List<CompletableFuture<List<Object>>> answers = new ArrayList<>(calls.size());
 		calls.forEach((call) -> answers.add(new CompletableFuture<>()));
-		this.pipelines.send(() -> send(this.renewals, (connection) -> {
+		this.pipelines.send(() -> renew((connection) -> {
 			for (int i = 0; i < answers.size(); i++) {
 				Call call = calls.get(i);
 				settle(answers.get(i), run(connection.commands(), script, call.keys(), call.args()));
@@ -141,6 +141,14 @@ public final class LettuceScriptClient implements ScriptClient {
 			return null;
 		}));
 		return List.copyOf(answers);
+	}
+
+	/**
+	 * Sends renewals on the connection of other requests if they have none of their own
+	 * and cannot open it, as after a change of the password: an open one stays valid.
+	 */
+	private <T> CompletionStage<T> renew(Function<LettuceConnection, ? extends CompletionStage<T>> request) {
+		return this.renewals.connects().thenCompose((open) -> send(open ? this.renewals : freeLane(), request));
 	}
 
 	private static void settle(CompletableFuture<List<Object>> answer, CompletionStage<List<Object>> response) {

@@ -157,6 +157,22 @@ class LettuceScriptClientTests {
 		assertThat(RedisErrors.definiteCode(failure(answers.get(5_999)))).isEqualTo("SHUTDOWN");
 	}
 
+	/** The first renewal opens a connection, but the one that requests use is open. */
+	@Test
+	void leaseIsRenewedAfterThePasswordWasReplaced() throws Exception {
+		this.server.ask("acl", "setuser", "locks", "on", ">first", "~*", "&*", "+@all");
+		ScriptClient login = RedisLibrary.LETTUCE
+			.client("redis://locks:first@" + ServerProcess.HOST + ":" + this.server.port(), TestRedis.options(0));
+		try {
+			get(login.eval(COUNT, KEYS));
+			this.server.ask("acl", "setuser", "locks", "resetpass", ">second");
+			assertThat(get(login.evalShaAll(COUNT, List.of(new Call(KEYS))).get(0))).containsExactly(2L);
+		}
+		finally {
+			login.close();
+		}
+	}
+
 	private static Throwable failure(CompletionStage<?> stage) {
 		return stage.<Throwable>handle((value, failure) -> failure).toCompletableFuture().join();
 	}
