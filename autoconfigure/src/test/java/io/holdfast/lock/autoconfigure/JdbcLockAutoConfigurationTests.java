@@ -172,6 +172,21 @@ class JdbcLockAutoConfigurationTests {
 				.hasStackTraceContaining("io/holdfast/lock/backend/jdbc/schema.sql"));
 	}
 
+	/** A schema does not appear by itself, so the start does not wait for it. */
+	@Test
+	void missingSchemaStopsTheStartWithoutRetries() {
+		this.runner.withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.jdbc.table=nosuch.locks")
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasStackTraceContaining("cannot be created, which 'distributed-lock.jdbc.initialize-schema' asks for")
+				.hasStackTraceContaining("Schema \"NOSUCH\" not found")
+				.hasStackTraceContaining("Correct that, such as a missing schema"));
+		this.runner
+			.withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.jdbc.table=nosuch.locks",
+					"distributed-lock.jdbc.initialize-schema=never")
+			.run((context) -> assertThat(context.getStartupFailure())
+				.hasStackTraceContaining("The tables 'nosuch.locks' and 'nosuch.locks_reader' of the backend 'jdbc'"));
+	}
+
 	@Test
 	void unreachableDatabaseStopsTheStartOrIsAwaited() {
 		ApplicationContextRunner unreachable = this.runner.withPropertyValues("distributed-lock.backend=jdbc",

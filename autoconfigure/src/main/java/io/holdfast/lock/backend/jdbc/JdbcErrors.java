@@ -22,6 +22,9 @@ final class JdbcErrors {
 	/** In the message of HikariCP. */
 	private static final String NO_CONNECTION = "(total=0,";
 
+	/** The second one is that of H2, which does not use the class of the standard. */
+	private static final Set<String> NO_SUCH_SCHEMA = Set.of("3F", "90079");
+
 	private static final String DUPLICATE = "23505";
 
 	private static final String VIOLATION_IN_MARIADB = "23000";
@@ -172,7 +175,7 @@ final class JdbcErrors {
 		if (mayPass(ex)) {
 			return false;
 		}
-		if (SqlStates.startsWith(ex, "3F")) {
+		if (NO_SUCH_SCHEMA.stream().anyMatch((state) -> SqlStates.startsWith(ex, state))) {
 			return true;
 		}
 		if (!(ex instanceof SQLTransientConnectionException)) {
