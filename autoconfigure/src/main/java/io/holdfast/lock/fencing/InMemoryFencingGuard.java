@@ -23,7 +23,7 @@ public final class InMemoryFencingGuard implements FencingGuard {
 	public synchronized void advance(LockHandle hold) {
 		List<FenceEntry> entries = hold.parts()
 			.stream()
-			.map((part) -> FenceEntry.of(part.backend() + "/" + part.lock(), part))
+			.map((part) -> FenceEntry.of(part.backend() + "/" + part.lock().id(), part))
 			.toList();
 		for (FenceEntry entry : entries) {
 			RecordedHolder seen = this.fences.get(entry.id());
