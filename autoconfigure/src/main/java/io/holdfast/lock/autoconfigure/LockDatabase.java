@@ -38,9 +38,9 @@ final class LockDatabase {
 	 */
 	static DataSource dataSource(ListableBeanFactory beanFactory, String property, @Nullable String name) {
 		if (StringUtils.hasText(name)) {
-			if (!beanFactory.containsBean(name)) {
+			if (!beanFactory.containsBean(name) || !beanFactory.isTypeMatch(name, DataSource.class)) {
 				throw new LockConfigurationException(
-						"The property '%s' is '%s', but no bean with that name exists. Name a DataSource bean, or remove the property to use the application's own."
+						"The property '%s' is '%s', but no DataSource bean has that name. Name a DataSource bean, or remove the property to use the application's own."
 							.formatted(property, name));
 			}
 			return beanFactory.getBean(name, DataSource.class);

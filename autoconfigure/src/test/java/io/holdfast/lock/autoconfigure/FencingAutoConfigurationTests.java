@@ -217,7 +217,7 @@ class FencingAutoConfigurationTests {
 	@ParameterizedTest
 	@CsvSource({ "enabled=true, the table 'holdfast_fence' does not exist",
 			"table=shop_fense, the table 'shop_fense' does not exist",
-			"data-source=shopp, no bean with that name exists" })
+			"data-source=shopp, no DataSource bean has that name" })
 	void requestedFenceThatCannotBeUsedStopsTheStart(String setting, String why) {
 		this.plain
 			.withPropertyValues("distributed-lock.fencing.initialize-schema=never",

@@ -31,6 +31,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -137,6 +138,17 @@ class LockDataSourceTests {
 			.run((context) -> assertThat(context.getStartupFailure())
 				.hasStackTraceContaining("of the backend 'jdbc' differ from the script")
 				.hasStackTraceContaining("WAITER_UNTIL_US"));
+	}
+
+	@Test
+	void beanThatIsNoDataSourceIsNamed() {
+		this.runner.withBean("shop", Shop.class)
+			.withBean("orders", DataSource.class, LockDataSourceTests::database)
+			.withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.jdbc.data-source=shop")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("'distributed-lock.jdbc.data-source' is 'shop', but no DataSource bean"));
 	}
 
 	private static AbstractDriverBasedDataSource database() {
