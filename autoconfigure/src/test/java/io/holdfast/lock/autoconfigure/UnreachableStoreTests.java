@@ -4,6 +4,7 @@ import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 
 import io.etcd.jetcd.Client;
 import org.apache.curator.framework.CuratorFramework;
@@ -21,6 +22,8 @@ import io.holdfast.lock.backend.jdbc.JdbcLockOptions;
 import io.holdfast.lock.backend.zookeeper.WhenSuspended;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockOptions;
+import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.engine.StoreChecks;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -30,6 +33,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class UnreachableStoreTests {
 
 	private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+	private static final Duration BOUND = Duration.ofSeconds(10);
 
 	private static void assertExplained(Runnable verify, String message) {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(verify::run).withMessageMatching(message);
@@ -44,6 +49,10 @@ class UnreachableStoreTests {
 					new ZooKeeperLockOptions("/holdfast", "shop", WhenSuspended.WAIT));
 			assertExplained(backend::verify,
 					"ZooKeeper did not respond\\. Check that it is running, and the connect string\\.");
+			client.close();
+			StoreChecks checks = new StoreChecks(new LockBackends(List.of(backend), "zookeeper"));
+			assertExplained(() -> checks.check("zookeeper", BOUND),
+					"The store of backend 'zookeeper' cannot be queried: IllegalStateException: the client is not connected\\. Check that it is reachable\\.");
 			backend.close();
 		}
 	}

@@ -118,7 +118,7 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queu
 			return CompletableFuture.completedStage(StoreStatus.unavailable(details("suspended")));
 		}
 		if (this.calls.session() == ZooKeeperCalls.UNKNOWN_SESSION) {
-			return CompletableFuture.failedStage(new LockBackendException("the client is not connected"));
+			return CompletableFuture.failedStage(new IllegalStateException("the client is not connected"));
 		}
 		return tryAccess().thenApply((done) -> StoreStatus.available(details("connected")))
 			.exceptionallyCompose((failure) -> CompletableFuture
