@@ -61,9 +61,7 @@ public final class JdbcLockAutoConfiguration {
 		}
 		AdvisoryLockBackend backend = new AdvisoryLockBackend(pool.dataSource(), pool.queries(),
 				new AdvisoryLockOptions(locks.namespace(), jdbc.table(), locks.responseTimeout(), pool.own()));
-		check(checks,
-				() -> prepare(pool.dataSource(), locks, jdbc, AdvisoryLockBackend.schema(jdbc.table()),
-						backend::verify),
+		check(checks, () -> prepare(pool.dataSource(), jdbc, AdvisoryLockBackend.schema(jdbc.table()), backend::verify),
 				backend::verify, backend::close, () -> PoolWaitCheck.warn(pool.dataSource(), locks.waitTime()));
 		return backend;
 	}
@@ -77,7 +75,7 @@ public final class JdbcLockAutoConfiguration {
 		DataSource dataSource = LockDatabase.ofLocks(beanFactory, jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
 				locks.responseTimeout(), jdbc.listen() && hasConnectionToSpare(dataSource, pools)));
-		check(checks, () -> prepare(dataSource, locks, jdbc, JdbcLockBackend.schema(jdbc.table()), backend::verify),
+		check(checks, () -> prepare(dataSource, jdbc, JdbcLockBackend.schema(jdbc.table()), backend::verify),
 				backend::verify, backend::close, () -> PoolWaitCheck.warn(dataSource, locks.waitTime()));
 		return backend;
 	}
@@ -117,8 +115,7 @@ public final class JdbcLockAutoConfiguration {
 	}
 
 	/** Runs the script that creates the tables, if the settings ask for it. */
-	private static void prepare(DataSource dataSource, DistributedLockProperties locks, JdbcLockProperties jdbc,
-			String script, Runnable verify) {
+	private static void prepare(DataSource dataSource, JdbcLockProperties jdbc, String script, Runnable verify) {
 		try {
 			TableScripts.initialize(dataSource, jdbc.initializeSchema(), script,
 					"distributed-lock.jdbc.initialize-schema", verify);
