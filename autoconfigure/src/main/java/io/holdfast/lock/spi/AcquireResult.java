@@ -47,7 +47,18 @@ public sealed interface AcquireResult {
 		 * @return a result whose signal never completes
 		 */
 		public static Contended polled(Duration retryAfter) {
-			return new Contended(new CompletableFuture<>().minimalCompletionStage(), retryAfter);
+			return polled(retryAfter, false);
+		}
+
+		/**
+		 * Creates the result of a store that does not notify this claim, but may have
+		 * asked an instance for its lease.
+		 * @param retryAfter the time after which to retry
+		 * @param demanded whether an instance was asked for its lease
+		 * @return a result whose signal never completes
+		 */
+		public static Contended polled(Duration retryAfter, boolean demanded) {
+			return new Contended(new CompletableFuture<>().minimalCompletionStage(), retryAfter, demanded);
 		}
 
 	}

@@ -86,8 +86,7 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 		boolean demanded = EtcdKeys.isSticky(before);
 		if (claim.remainingWait().isZero()) {
 			return this.withdraw.apply(queueNode)
-				.<AcquireResult>thenApply(
-						(done) -> new Contended(Contended.polled(LONGEST_WAIT).signal(), LONGEST_WAIT, demanded))
+				.<AcquireResult>thenApply((done) -> Contended.polled(LONGEST_WAIT, demanded))
 				// the engine withdraws a claim again that may still be there
 				.exceptionally((failure) -> new AcquireResult.Indeterminate(Stages.cause(failure)));
 		}

@@ -188,9 +188,8 @@ final class ClaimWaits implements AutoCloseable {
 			return new AcquireResult.Contended(signal, Duration.ofMillis(pause() * POLL_FACTOR), demanded);
 		}
 		Duration pause = Duration.ofMillis(first ? pauseOfFirst(claim) : pause());
-		AcquireResult.Contended polled = AcquireResult.Contended.polled(pause);
-		return (signal != null || demanded)
-				? new AcquireResult.Contended((signal != null) ? signal : polled.signal(), pause, demanded) : polled;
+		return (signal != null) ? new AcquireResult.Contended(signal, pause, demanded)
+				: AcquireResult.Contended.polled(pause, demanded);
 	}
 
 	private long pause() {

@@ -97,8 +97,7 @@ record RedisClaims(RedisScripts scripts, ReleaseNotifications notifications, Red
 			return new AcquireResult.Contended(news, retryAfter, demanded);
 		}
 		this.notifications.forgetAll(claim.owner());
-		AcquireResult.Contended polled = AcquireResult.Contended.polled(retryAfter);
-		return demanded ? new AcquireResult.Contended(polled.signal(), retryAfter, true) : polled;
+		return AcquireResult.Contended.polled(retryAfter, demanded);
 	}
 
 }

@@ -270,9 +270,8 @@ final class QuorumAcquisition {
 			this.nodes.notifications().noteFree(this.claim.owner(), votes.those(NodeResponse::isYes));
 		}
 		Duration retryAfter = RedlockTimes.retryAfter(this.nodes, votes);
-		CompletionStage<?> signal = (this.waiting != null) ? this.waiting.signal()
-				: AcquireResult.Contended.polled(retryAfter).signal();
-		return new AcquireResult.Contended(signal, retryAfter, demanded);
+		return (this.waiting != null) ? new AcquireResult.Contended(this.waiting.signal(), retryAfter, demanded)
+				: AcquireResult.Contended.polled(retryAfter, demanded);
 	}
 
 	/**

@@ -140,8 +140,7 @@ final class ZooKeeperClaims {
 			List<QueueNodeName> blockers, boolean demanded) {
 		if (claim.remainingWait().isZero()) {
 			return withdraw(queueNode, () -> this.queue.leave(queueNode, own))
-				.thenApply((done) -> new AcquireResult.Contended(new CompletableFuture<>().minimalCompletionStage(),
-						LONGEST_WAIT, demanded));
+				.thenApply((done) -> AcquireResult.Contended.polled(LONGEST_WAIT, demanded));
 		}
 		return CompletableFuture.completedFuture(new AcquireResult.Contended(
 				this.predecessorWatch.watch(queueNode, own, blockers), LONGEST_WAIT, demanded));
