@@ -4,6 +4,7 @@ import java.lang.reflect.Modifier;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertificateException;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,13 @@ import org.springframework.util.ReflectionUtils;
 public final class Failures {
 
 	private static final int DEEPEST = 50;
+
+	/**
+	 * What Redis 7 appends to an error of a script, and what Redisson appends to each
+	 * error: its channel, and the command with the state of all its parameters.
+	 */
+	private static final Pattern REDIS_DETAILS = Pattern
+		.compile("[.,]*(?: script: \\w+, on @| channel: \\[id: | command: \\(\\w+\\), params: ).*", Pattern.DOTALL);
 
 	private Failures() {
 	}
@@ -36,8 +44,8 @@ public final class Failures {
 	 * Returns a description of the root cause, to which a sentence may append a period.
 	 * @param failure the failure
 	 * @return the simple name of the root cause's class, or of its first public
-	 * superclass, and its message without a final period, such as
-	 * {@code ConnectException: Connection refused}
+	 * superclass, and its message without a final period and without the details that a
+	 * client of Redis appends, such as {@code ConnectException: Connection refused}
 	 */
 	public static String rootMessage(Throwable failure) {
 		Throwable root = root(failure);
@@ -46,7 +54,8 @@ public final class Failures {
 		if (message == null || message.isBlank()) {
 			return type;
 		}
-		return type + ": " + (message.endsWith(".") ? message.substring(0, message.length() - 1) : message);
+		String text = REDIS_DETAILS.matcher(message).replaceFirst("");
+		return type + ": " + (text.endsWith(".") ? text.substring(0, text.length() - 1) : text);
 	}
 
 	/** An internal class says nothing to the reader of a message. */

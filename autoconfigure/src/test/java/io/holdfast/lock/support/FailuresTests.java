@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.concurrent.TimeoutException;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -25,6 +27,21 @@ class FailuresTests {
 		assertThat(Failures.rootMessage(new ConnectException("Connection refused")))
 			.isEqualTo("ConnectException: Connection refused");
 		assertThat(Failures.rootMessage(new ConnectException())).isEqualTo("ConnectException");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { ", command: (EVALSHA), params: [1, {stock:42}:lock], channel: [id: 0x1, L:/127.0.0.1:1]",
+			". channel: [id: 0x1, L:/127.0.0.1:1] data: CommandData [command=(EVALSHA), params: [1]]",
+			" script: 85cb, on @user_script:14.. channel: [id: 0x1] data: CommandData [command=(EVALSHA)]" })
+	void detailsThatAClientOfRedisAppendsAreOmitted(String details) {
+		assertThat(Failures.rootMessage(new IllegalStateException("TRYAGAIN Multiple keys request" + details)))
+			.isEqualTo("IllegalStateException: TRYAGAIN Multiple keys request");
+	}
+
+	@Test
+	void commandInTheTextOfAnErrorIsKept() {
+		assertThat(Failures.rootMessage(new IllegalStateException("Unknown command: stock, channel: 7")))
+			.isEqualTo("IllegalStateException: Unknown command: stock, channel: 7");
 	}
 
 	@Test

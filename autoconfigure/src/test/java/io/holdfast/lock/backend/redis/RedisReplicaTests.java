@@ -4,12 +4,16 @@ import java.util.concurrent.CompletionStage;
 
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.redisson.config.Config;
 import org.redisson.config.SubscriptionMode;
 
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static io.holdfast.lock.backend.Verbs.awaitSignal;
@@ -53,6 +57,19 @@ class RedisReplicaTests {
 			}
 		}
 		assertThat(primary.keys("*waiters")).isEmpty();
+	}
+
+	/** Redisson appends its channel, its command and all parameters to each error. */
+	@ParameterizedTest
+	@EnumSource
+	void errorIsReportedWithoutTheDetailsOfTheClient(RedisLibrary library) {
+		RedisLockOptions options = TestRedis.options(0);
+		try (RedisLockBackend onReplica = new RedisLockBackend(library.client(replica.address(), options), options)) {
+			AcquireResult result = onReplica.tryAcquire(claim(LOCK)).toCompletableFuture().join();
+			assertThat(result).isInstanceOfSatisfying(AcquireResult.Indeterminate.class,
+					(unknown) -> assertThat(Failures.rootMessage(unknown.cause()))
+						.endsWith("Exception: READONLY You can't write against a read only replica"));
+		}
 	}
 
 	private static Config listeningOnTheReplica() {
