@@ -50,7 +50,7 @@ final class PassedHolds {
 	 * @param connection the resource of the transaction's connection
 	 * @param fence the fence
 	 */
-	static void noteUnbound(List<LockHandle> holds, ConnectionHolder connection, Fence fence) {
+	static void noteUnbound(List<LockHandle> holds, ConnectionHolder connection, TransactionFence fence) {
 		holds.forEach((hold) -> current().forEach((passed, pass) -> {
 			if (pass.connection == connection && passed.isOf(hold)) {
 				pass.unbound.putIfAbsent(passed, Map.entry(hold, fence));
@@ -60,17 +60,16 @@ final class PassedHolds {
 
 	/**
 	 * Returns the holds that are bound to no thread and with which a transaction has
-	 * passed a fence. Other contexts may fence the same transaction.
+	 * passed a fence, by that fence. Several contexts may fence the same transaction.
 	 * @param connection the resource of the transaction's connection
-	 * @param fence the fence
 	 */
-	static Stream<LockHandle> unbound(ConnectionHolder connection, Fence fence) {
+	static Map<TransactionFence, List<LockHandle>> unbound(ConnectionHolder connection) {
 		return current().entrySet()
 			.stream()
 			.filter((passed) -> passed.getValue().connection == connection)
 			.flatMap((passed) -> Stream.ofNullable(passed.getValue().unbound.get(passed.getKey())))
-			.filter((unbound) -> unbound.getValue() == fence)
-			.map(Map.Entry::getKey);
+			.collect(Collectors.groupingBy(Map.Entry::getValue,
+					Collectors.mapping(Map.Entry::getKey, Collectors.toList())));
 	}
 
 	/**
@@ -232,7 +231,7 @@ final class PassedHolds {
 		 * Those that are bound to no thread, and the fence that each has passed, unless a
 		 * later hold of the lock has passed.
 		 */
-		private final Map<Passed, Map.Entry<LockHandle, Fence>> unbound = new HashMap<>();
+		private final Map<Passed, Map.Entry<LockHandle, TransactionFence>> unbound = new HashMap<>();
 
 		/** The savepoints since then, as far as their end is not known. */
 		private final Deque<Object> laterSavepoints = new ArrayDeque<>();

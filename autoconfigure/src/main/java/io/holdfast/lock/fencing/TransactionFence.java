@@ -8,7 +8,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -202,9 +201,15 @@ public final class TransactionFence implements Fence {
 	void beforeCommit() {
 		ConnectionHolder own = fencedConnection();
 		if (own != null) {
-			pass(Stream.concat(holds().stream(), PassedHolds.unbound(own, this)).toList(), own,
-					(passed) -> passed.connection() == own && passed.first() && !this.guard.mayLoseRows(), false);
+			beforeCommit(holds(), own);
+			// of other fences, too: the manager of a parent context lacks the child's
+			// listener
+			PassedHolds.unbound(own).forEach((fence, holds) -> fence.beforeCommit(holds, own));
 		}
+	}
+
+	private void beforeCommit(List<LockHandle> holds, ConnectionHolder own) {
+		pass(holds, own, (passed) -> passed.connection() == own && passed.first() && !this.guard.mayLoseRows(), false);
 	}
 
 	/**

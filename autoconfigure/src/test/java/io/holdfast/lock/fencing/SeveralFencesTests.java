@@ -1,9 +1,13 @@
 package io.holdfast.lock.fencing;
 
+import java.sql.Connection;
+import java.sql.Savepoint;
+
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.Test;
 
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -63,6 +67,27 @@ class SeveralFencesTests {
 		new TransactionTemplate(manager).executeWithoutResult((status) -> own.advance(TestHold.of("42", 10, "a")));
 		assertThat(new JdbcTemplate(dataSource).queryForList("SELECT lock_id FROM fence", String.class))
 			.containsExactly("own:stock:42");
+	}
+
+	/** A child context does not add the listener of its fence to the parent's manager. */
+	@Test
+	void unboundHoldPassesAgainInATransactionOfTheParent() {
+		DataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:family;DB_CLOSE_DELAY=-1");
+		TestFence.clear(dataSource);
+		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+		TransactionFence child = fence(dataSource, "child:");
+		TransactionTemplate transaction = new TransactionTemplate(
+				TestFence.manager(dataSource, fence(dataSource, "parent:")));
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> transaction.executeWithoutResult((status) -> {
+				Savepoint savepoint = jdbc.execute((ConnectionCallback<Savepoint>) Connection::setSavepoint);
+				child.advance(TestHold.of("42", 10, "a"));
+				jdbc.execute((ConnectionCallback<Void>) (connection) -> {
+					connection.rollback(savepoint);
+					return null;
+				});
+				jdbc.update("INSERT INTO fence VALUES ('child:stock:42', 'stock:42', 20, 'successor')");
+			}));
 	}
 
 	private static TransactionFence fence(DataSource dataSource, String namespace) {
