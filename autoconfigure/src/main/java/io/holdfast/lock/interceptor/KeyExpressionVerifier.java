@@ -1,12 +1,9 @@
 package io.holdfast.lock.interceptor;
 
-import java.lang.reflect.Field;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
@@ -19,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeanUtils;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.ResolvableType;
+import org.springframework.expression.TypeLocator;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Indexer;
@@ -52,15 +50,18 @@ final class KeyExpressionVerifier {
 
 	private final @Nullable String @Nullable [] names;
 
+	private final KeyMemberVerifier members;
+
 	private final Set<String> variables = new TreeSet<>();
 
 	private final Set<String> texts = new TreeSet<>();
 
 	private final Set<String> properties = new TreeSet<>();
 
-	KeyExpressionVerifier(Method method, ParameterNameDiscoverer names) {
+	KeyExpressionVerifier(Method method, ParameterNameDiscoverer names, TypeLocator types) {
 		this.method = method;
 		this.names = names.getParameterNames(method);
+		this.members = new KeyMemberVerifier(method, this::indexOf, types);
 	}
 
 	/**
@@ -73,7 +74,7 @@ final class KeyExpressionVerifier {
 		return Stream
 			.<Supplier<@Nullable String>>of(this::unknownVariable, this::ambiguousVariable,
 					() -> textThatIsAName(expression), this::variableInText, this::unknownProperty,
-					() -> unknownPropertyOfAParameter(expression), () -> constantWithoutIdentity(expression),
+					() -> this.members.problem(expression), () -> constantWithoutIdentity(expression),
 					() -> valueWithoutIdentity(expression))
 			.map(Supplier::get)
 			.filter(Objects::nonNull)
@@ -174,40 +175,6 @@ final class KeyExpressionVerifier {
 			}
 		}
 		return null;
-	}
-
-	/**
-	 * If the type of a parameter is final, every value has the same properties.
-	 */
-	private @Nullable String unknownPropertyOfAParameter(SpelNode node) {
-		if (node instanceof CompoundExpression && node.getChild(0) instanceof VariableReference variable
-				&& node.getChild(1) instanceof PropertyOrFieldReference property) {
-			int index = indexOf(variable.toStringAST().substring(1));
-			Class<?> type = (index >= 0) ? ResolvableType.forMethodParameter(this.method, index).toClass()
-					: Object.class;
-			if (isKnownCompletely(type) && !hasProperty(type, property.getName())) {
-				return "refers to '%s', which the type %s does not have. Correct the name".formatted(property.getName(),
-						type.getSimpleName());
-			}
-		}
-		String problem = null;
-		for (int i = 0; i < node.getChildCount() && problem == null; i++) {
-			problem = unknownPropertyOfAParameter(node.getChild(i));
-		}
-		return problem;
-	}
-
-	/** SpEL reads the length of an array, and may read the content of an Optional. */
-	private static boolean isKnownCompletely(Class<?> type) {
-		return Modifier.isFinal(type.getModifiers()) && !type.isArray() && !type.isPrimitive()
-				&& type != Optional.class;
-	}
-
-	private static boolean hasProperty(Class<?> type, String name) {
-		Stream<String> members = Stream.concat(Arrays.stream(type.getMethods()).map(Method::getName),
-				Arrays.stream(type.getFields()).map(Field::getName));
-		return members.anyMatch((member) -> member.equals(name) || member.equalsIgnoreCase("get" + name)
-				|| member.equalsIgnoreCase("is" + name));
 	}
 
 	private static @Nullable String constantWithoutIdentity(SpelNode expression) {

@@ -27,7 +27,9 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.ObjectUtils;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockException;
 import io.holdfast.lock.support.BlankText;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.KeyText;
 import io.holdfast.lock.support.KeyText.NotAKeyException;
 
@@ -72,7 +74,8 @@ final class LockKey implements KeySource {
 						.formatted(expression, ex.getMessage()),
 					ex);
 		}
-		String problem = new KeyExpressionVerifier(method, NAMES).problem(this.expression.getAST());
+		String problem = new KeyExpressionVerifier(method, NAMES, this.variables.shared().getTypeLocator())
+			.problem(this.expression.getAST());
 		if (problem != null) {
 			throw LockMethodSpecs.problem(method, "its key \"%s\" %s".formatted(expression, problem));
 		}
@@ -161,6 +164,13 @@ final class LockKey implements KeySource {
 		catch (NotAKeyException ex) {
 			throw problem("has a part that " + ex.getMessage(), ex.getCause());
 		}
+		catch (LockException ex) {
+			// of a bean that the expression calls, and that has a lock itself
+			throw ex;
+		}
+		catch (RuntimeException ex) {
+			throw problem("could not be evaluated: " + Failures.rootMessage(ex), ex);
+		}
 	}
 
 	/**
@@ -241,7 +251,7 @@ final class LockKey implements KeySource {
 		try {
 			return part.getValue(new ExpressionState(context, context.getRootObject(), this.configuration));
 		}
-		catch (EvaluationException | IllegalStateException ex) {
+		catch (RuntimeException ex) {
 			return part;
 		}
 	}

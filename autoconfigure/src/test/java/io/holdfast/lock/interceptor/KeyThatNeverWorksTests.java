@@ -1,0 +1,199 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockNotAcquiredException;
+import io.holdfast.lock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for key expressions that fail in every call, and for those that fail in one.
+ */
+class KeyThatNeverWorksTests {
+
+	private final LockMethodSpecs specs = new LockMethodSpecs((text) -> text, null);
+
+	private static Method method(Class<?> type, String name) {
+		return Arrays.stream(type.getDeclaredMethods())
+			.filter((method) -> method.getName().equals(name))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			type | its key "T(java.lang.Sys).x()" refers to the type 'java.lang.Sys', which does not exist
+			typeInPart | refers to the type 'Sys', which does not exist. Correct the name, with its package
+			argument | refers to the argument 2, but the method has 1 parameter. The first argument is args[0]
+			noArgument | refers to the argument 0, but the method has 0 parameters
+			method | its key "#id.foo(1)" calls 'foo' with 1 argument, which the type String does not have
+			arguments | calls 'substring' with 3 arguments, which the type String does not have
+			primitive | calls 'foo' with 0 arguments, which the type Long does not have
+			property | refers to 'value', which the type Long does not have
+			""")
+	void startFails(String method, String message) {
+		assertThatExceptionOfType(LockConfigurationException.class)
+			.isThrownBy(() -> this.specs.get(method(Never.class, method), Never.class))
+			.withMessageContaining("@DistributedLock on " + Never.class.getName() + "." + method + "(")
+			.withMessageContaining(message);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "type", "array", "nested", "argument", "substring", "varargs", "number", "subclass",
+			"optional", "staticMethod", "text" })
+	void startSucceeds(String method) {
+		assertThat(this.specs.get(method(Sometimes.class, method), Sometimes.class)).isNotNull();
+	}
+
+	@Test
+	void exceptionOfTheExpressionNamesTheMethod() {
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> call("division", 0))
+			.withMessageContaining("@DistributedLock on " + Sometimes.class.getName() + ".division(int): ")
+			.withMessageContaining(
+					"its key \"1 / #id\" could not be evaluated: ArithmeticException: / by zero. The method did not run.")
+			.withCauseExactlyInstanceOf(ArithmeticException.class);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> call("thrown", new Thrower()))
+			.withMessageContaining("\"#thrower.fail()\" could not be evaluated: UnsupportedOperationException: no id.")
+			.withCauseExactlyInstanceOf(UnsupportedOperationException.class);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> call("part", 0))
+			.withMessageContaining("its key \"1 / #id\" could not be evaluated");
+	}
+
+	/** A caller treats it as one of the locked method itself. */
+	@Test
+	void lockThatABeanOfTheExpressionDoesNotGetIsReportedAsSuch() {
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> call("locked", new Thrower()));
+	}
+
+	private LockRequest call(String method, Object argument) {
+		return this.specs.get(method(Sometimes.class, method), Sometimes.class)
+			.request(new Sometimes(), Sometimes.class, new Object[] { argument });
+	}
+
+	static class Thrower {
+
+		public String fail() {
+			throw new UnsupportedOperationException("no id");
+		}
+
+		public String lock() {
+			throw new LockNotAcquiredException(LockName.of("stock"), "local", Duration.ZERO,
+					LockNotAcquiredException.Reason.HELD, "Held by another");
+		}
+
+	}
+
+	static class Never {
+
+		@DistributedLock(name = "k", key = "T(java.lang.Sys).x()")
+		public void type() {
+		}
+
+		@DistributedLock(name = "k", keys = { "#id", "'a' + T(Sys).x()" })
+		public void typeInPart(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "#root.args[2]")
+		public void argument(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "#root.args[0]")
+		public void noArgument() {
+		}
+
+		@DistributedLock(name = "k", key = "#id.foo(1)")
+		public void method(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "#id.substring(1, 2, 3)")
+		public void arguments(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "#p0.foo()")
+		public void primitive(long id) {
+		}
+
+		@DistributedLock(name = "k", key = "#id.value")
+		public void property(long id) {
+		}
+
+	}
+
+	static class Sometimes {
+
+		@DistributedLock(name = "k", key = "T(Math).abs(#id) + T(java.util.Map.Entry).simpleName")
+		public void type(int id) {
+		}
+
+		@DistributedLock(name = "k", key = "T(int[]).name + T(String[]).name + T(long).name")
+		public void array(int id) {
+		}
+
+		@DistributedLock(name = "k", key = "T(java.util.Map$Entry).name")
+		public void nested(int id) {
+		}
+
+		@DistributedLock(name = "k", key = "#root.args[0] + #root.args.length")
+		public void argument(int id) {
+		}
+
+		@DistributedLock(name = "k", key = "#id.substring(1, 2)")
+		public void substring(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "#id.formatted(1, 2, 3)")
+		public void varargs(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "#id.toString() + #id.hashCode() + #id.class.name")
+		public void number(long id) {
+		}
+
+		@DistributedLock(name = "k", key = "#id.foo()")
+		public void subclass(Number id) {
+		}
+
+		@DistributedLock(name = "k", key = "#id.length() + #id.bytes.length + #id.empty")
+		public void text(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "#id.foo()")
+		public void optional(Optional<String> id) {
+		}
+
+		@DistributedLock(name = "k", key = "#type.valueOf(1)")
+		public void staticMethod(Class<?> type) {
+		}
+
+		@DistributedLock(name = "k", key = "1 / #id")
+		public void division(int id) {
+		}
+
+		@DistributedLock(name = "k", keys = { "#id", "1 / #id" })
+		public void part(int id) {
+		}
+
+		@DistributedLock(name = "k", key = "#thrower.fail()")
+		public void thrown(Thrower thrower) {
+		}
+
+		@DistributedLock(name = "k", key = "#thrower.lock()")
+		public void locked(Thrower thrower) {
+		}
+
+	}
+
+}
