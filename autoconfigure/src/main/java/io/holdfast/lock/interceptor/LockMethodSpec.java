@@ -41,12 +41,19 @@ record LockMethodSpec(Method method, LockRequest template, @Nullable KeySource k
 			return this.template;
 		}
 		List<String> keys = this.key.evaluate(target, targetClass, arguments);
+		LockRequest request;
 		try {
-			return request(this.template.lock().name(), keys);
+			request = request(this.template.lock().name(), keys);
 		}
 		catch (LockConfigurationException ex) {
 			throw LockMethodSpecs.problem(this.method, ex.getMessage() + " The method did not run", ex);
 		}
+		if (request.locks().size() > 1 && List.of(this.method.getParameterTypes()).contains(FencingToken.class)) {
+			throw LockMethodSpecs.problem(this.method,
+					"it has a parameter of type FencingToken, but this call has %s locks, each with its own token. Declare a LockHandle instead, and use the tokens of its parts(). The method did not run"
+						.formatted(request.locks().size()));
+		}
+		return request;
 	}
 
 	private LockRequest request(String name, List<String> keys) {
