@@ -230,7 +230,8 @@ public final class KeyText {
 				&& text.contains('@' + Integer.toHexString(System.identityHashCode(value))))) {
 			throw new NotAKeyException(noIdentity(value.getClass().getTypeName()));
 		}
-		Class<?> part = IdentityText.find(text, value.getClass().getClassLoader());
+		// a text is what its author has written, and has no parts
+		Class<?> part = (value instanceof String) ? null : IdentityText.find(text, value.getClass().getClassLoader());
 		if (part != null) {
 			throw new NotAKeyException(noIdentity(value.getClass().getTypeName() + " with a " + part.getTypeName()));
 		}

@@ -196,6 +196,14 @@ class KeyTextTests {
 		refused(new Part(1, list));
 	}
 
+	@Test
+	void textOfAUserMayLookLikeAnIdentity() {
+		assertThat(KeyText.of(new Part(1, "java.lang.Object@1f"))).isEqualTo("Part[id=1, value=java.lang.Object@1f]");
+		assertThat(KeyText.of(List.of("[B@1f"))).isEqualTo("[[B@1f]");
+		String long1 = "a.".repeat(200_000) + "a@1f";
+		assertThat(KeyText.of(new Printed(long1))).endsWith(long1 + ")");
+	}
+
 	enum Size {
 
 		LARGE, SMALL;
