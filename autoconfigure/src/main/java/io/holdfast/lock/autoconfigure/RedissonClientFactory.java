@@ -186,10 +186,15 @@ final class RedissonClientFactory implements RedisClients {
 		return common(config.useSingleServer()).setConnectionPoolSize(this.connections).setConnectionMinimumIdleSize(1);
 	}
 
+	/** Redisson counts milliseconds in an int, which ends after 24 days. */
+	private static int millis(Duration timeout) {
+		return (int) Math.min(Integer.MAX_VALUE, timeout.toMillis());
+	}
+
 	private <T extends BaseConfig<T>> T common(T servers) {
 		return servers.setClientName("holdfast")
-			.setConnectTimeout(Math.toIntExact(this.connectionTimeout.toMillis()))
-			.setTimeout(Math.toIntExact(this.responseTimeout.toMillis()))
+			.setConnectTimeout(millis(this.connectionTimeout))
+			.setTimeout(millis(this.responseTimeout))
 			.setRetryAttempts(0)
 			.setReconnectionDelay(new EqualJitterDelay(FIRST_RECONNECTION, LAST_RECONNECTION))
 			.setPingConnectionInterval(PING_MILLIS);

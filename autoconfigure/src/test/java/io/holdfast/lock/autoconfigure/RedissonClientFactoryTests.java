@@ -40,6 +40,21 @@ class RedissonClientFactoryTests {
 	}
 
 	@Test
+	void timeoutMayBeLongerThanRedissonCanCount() throws Exception {
+		Duration timeout = Duration.ofDays(30);
+		ScriptClient client = new RedissonClientFactory(timeout, timeout, 0)
+			.standalone("127.0.0.1:" + this.server.port(), new Settings(NOBODY, 0, null, "a test"), false)
+			.client();
+		try {
+			assertThat(client.eval(COUNT, List.of("number")).toCompletableFuture().get(10, TimeUnit.SECONDS))
+				.isNotNull();
+		}
+		finally {
+			client.close();
+		}
+	}
+
+	@Test
 	void requestsAreWrittenTogether() {
 		EmbeddedChannel channel = new EmbeddedChannel();
 		factory(0).config(NOBODY, null).getNettyHook().afterChannelInitialization(channel);

@@ -31,7 +31,7 @@ public record AdvisoryLockOptions(String namespace, String table, Duration respo
 	}
 
 	int timeoutSeconds() {
-		return (int) Math.max(1, (this.responseTimeout.toMillis() + 999) / 1_000);
+		return JdbcLockOptions.timeoutSeconds(this.responseTimeout);
 	}
 
 }

@@ -120,7 +120,7 @@ final class JdbcConnections {
 	private BorrowedConnection limited() throws SQLException {
 		BorrowedConnection borrowed = new BorrowedConnection(this.dataSource);
 		try {
-			borrowed.limitResponseTime(this.timeoutSeconds * 1_000 + GRACE_MILLIS);
+			borrowed.limitResponseTime((int) Math.min(Integer.MAX_VALUE, this.timeoutSeconds * 1_000L + GRACE_MILLIS));
 			return borrowed;
 		}
 		catch (SQLException | RuntimeException | Error ex) {

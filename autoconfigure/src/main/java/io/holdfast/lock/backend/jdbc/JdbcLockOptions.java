@@ -23,7 +23,11 @@ public record JdbcLockOptions(String namespace, String table, Duration responseT
 	}
 
 	int timeoutSeconds() {
-		return (int) Math.max(1, (this.responseTimeout.toMillis() + 999) / 1_000);
+		return timeoutSeconds(this.responseTimeout);
+	}
+
+	static int timeoutSeconds(Duration responseTimeout) {
+		return (int) Math.max(1, (responseTimeout.toMillis() + 999) / 1_000);
 	}
 
 }

@@ -2,9 +2,11 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.Connection;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 
 import javax.sql.DataSource;
 
@@ -93,6 +95,20 @@ class H2ConnectionTests {
 		new TransactionTemplate(new DataSourceTransactionManager(this.pool))
 			.executeWithoutResult((status) -> assertThat(store.releasesOnCaller()).isFalse());
 		assertThat(store.releasesOnCaller()).isTrue();
+	}
+
+	/** Drivers count milliseconds in an int, which ends after 24 days. */
+	@Test
+	void timeoutMayBeLongerThanADriverCanCount() throws Exception {
+		AtomicReference<String> limit = new AtomicReference<>();
+		JdbcConnections connections = new JdbcConnections(
+				HookedConnections.beforeEach(this.pool, (method, arguments) -> {
+					if (method.equals("setNetworkTimeout")) {
+						limit.compareAndSet(null, arguments);
+					}
+				}), (int) Duration.ofDays(30).toSeconds());
+		connections.together((jdbc) -> jdbc.getJdbcOperations().queryForObject("SELECT 1", Integer.class));
+		assertThat(limit.get()).endsWith(" " + Integer.MAX_VALUE + "]");
 	}
 
 	/** Returning the connection to its pool would commit the first statement. */
