@@ -34,11 +34,11 @@ final class RedisFence {
 	private static final String LOGIN = "Check the username and password of this client.";
 
 	/**
-	 * Remedies for errors after which nothing is written, by a part of their text.
+	 * Remedies for errors after which nothing is written, by a part of their text. The
+	 * first that matches applies.
 	 */
-	private static final Map<String, String> REMEDIES = Map
-		.ofEntries(Map.entry("WRONGTYPE", "The key of the guard holds other data. Use another key."), Map.entry(
-				"CROSSSLOT",
+	private static final List<Map.Entry<String, String>> REMEDIES = List
+		.of(Map.entry("WRONGTYPE", "The key of the guard holds other data. Use another key."), Map.entry("CROSSSLOT",
 				"In a cluster, give the key of the guard and the key of the data the same hash tag, such as '{stock}'."),
 				Map.entry("READONLY", "This Redis is a replica. Connect to its master."),
 				Map.entry("NOPERM", PERMISSION), Map.entry("The user executing the script can't", PERMISSION),
@@ -113,8 +113,7 @@ final class RedisFence {
 	}
 
 	private static String remedy(String text) {
-		return REMEDIES.entrySet()
-			.stream()
+		return REMEDIES.stream()
 			.filter((entry) -> text.contains(entry.getKey()))
 			.map(Map.Entry::getValue)
 			.findFirst()
