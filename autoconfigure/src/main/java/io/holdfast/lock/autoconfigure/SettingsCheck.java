@@ -68,8 +68,8 @@ final class SettingsCheck {
 			"watch-lock-order", "web.enabled", "web.status", "zookeeper.base-path", "zookeeper.when-suspended");
 
 	/** Settings that belong to the client of a store, by the name that is tried here. */
-	private static final Map<String, String> FOREIGN = Map.of("zookeeper.connect-string",
-			"spring.cloud.zookeeper.connect-string", "zookeeper.session-timeout",
+	private static final Map<String, String> FOREIGN = Map.of("zookeeper.connectstring",
+			"spring.cloud.zookeeper.connect-string", "zookeeper.sessiontimeout",
 			"spring.cloud.zookeeper.session-timeout");
 
 	private final Environment environment;
@@ -135,7 +135,7 @@ final class SettingsCheck {
 	 */
 	private void requireUnit(String name) {
 		String value = Binder.get(this.environment).bind(name, Bindable.of(String.class)).orElse("").strip();
-		if (value.matches("[+-]?\\d*[1-9]\\d*")) {
+		if (DurationText.lacksUnit(value)) {
 			throw new LockConfigurationException("The property '%s' is '%s', which has no unit. Write '%ss' or '%sms'."
 				.formatted(name, value, value, value));
 		}
@@ -185,7 +185,8 @@ final class SettingsCheck {
 		int prefix = hasWrongPrefix(ConfigurationPropertyName.adapt(name, '.')) ? name.indexOf('.') : -1;
 		String own = name.substring(name.indexOf('.', prefix + 1) + 1);
 		String nearest = NearestName.of(own, known().toList());
-		String meant = FOREIGN.getOrDefault(own, (nearest != null) ? PREFIX + "." + nearest : null);
+		String meant = FOREIGN.getOrDefault(own.replace("-", "").toLowerCase(Locale.ROOT),
+				(nearest != null) ? PREFIX + "." + nearest : null);
 		logger.warn("The property '%s' is unknown and has no effect. %s".formatted(name, remedy(name, meant)));
 	}
 

@@ -29,6 +29,7 @@ import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.WhenNotAcquired;
+import io.holdfast.lock.support.DurationText;
 
 /**
  * Resolves annotations to {@link LockMethodSpec}s, once for each method, and rejects
@@ -204,7 +205,7 @@ final class LockMethodSpecs {
 		if (!StringUtils.hasText(value)) {
 			return null;
 		}
-		if (value.strip().matches("[+-]?\\d*[1-9]\\d*")) {
+		if (DurationText.lacksUnit(value.strip())) {
 			throw problem(method, "its %s is '%s', which has no unit. Write '%ss' or '%sms'".formatted(attribute, value,
 					value.strip(), value.strip()));
 		}

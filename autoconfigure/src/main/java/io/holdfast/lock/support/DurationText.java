@@ -3,6 +3,7 @@ package io.holdfast.lock.support;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /**
  * Formats durations for messages in a readable form: {@code 250ms}, {@code 1.5s},
@@ -12,7 +13,19 @@ public final class DurationText {
 
 	private static final long MICROS_PER_DAY = TimeUnit.DAYS.toMicros(1);
 
+	private static final Pattern WITHOUT_UNIT = Pattern.compile("[+-]?\\d*[1-9]\\d*");
+
 	private DurationText() {
+	}
+
+	/**
+	 * Returns whether a text is a number without a unit. Spring Boot would read it as
+	 * milliseconds, which is rarely intended.
+	 * @param text the text, without surrounding white space
+	 * @return {@code false} for zero, which needs no unit
+	 */
+	public static boolean lacksUnit(String text) {
+		return WITHOUT_UNIT.matcher(text).matches();
 	}
 
 	/**

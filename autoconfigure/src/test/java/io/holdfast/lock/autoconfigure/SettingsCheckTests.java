@@ -103,6 +103,7 @@ class SettingsCheckTests {
 			"distributed-lok.backend,distributed-lock.backend",
 			"spring.distributed-lock.backend,distributed-lock.backend",
 			"distributed.lock.wait-time,distributed-lock.wait-time",
+			"distributed-lock.zookeeper.connectstring,spring.cloud.zookeeper.connect-string",
 			"distributed-lock.zookeeper.session-timeout,spring.cloud.zookeeper.session-timeout" })
 	void unknownNameIsReportedWithTheNearest(String name, String nearest, CapturedOutput output) {
 		this.runner
