@@ -24,6 +24,11 @@ final class EtcdErrors {
 	/** The error of a login at an etcd that has no users. */
 	private static final String NO_AUTHENTICATION = "authentication is not enabled";
 
+	/**
+	 * The error of every request that would add data, until an operator clears the alarm.
+	 */
+	private static final String NO_SPACE = "database space exceeded";
+
 	private EtcdErrors() {
 	}
 
@@ -57,7 +62,7 @@ final class EtcdErrors {
 		}
 		boolean definite = code == Status.Code.PERMISSION_DENIED || code == Status.Code.UNAUTHENTICATED
 				|| code == Status.Code.INVALID_ARGUMENT || code == Status.Code.UNIMPLEMENTED
-				|| text(cause).contains(NO_AUTHENTICATION);
+				|| text(cause).contains(NO_AUTHENTICATION) || text(cause).contains(NO_SPACE);
 		return definite ? text(cause) : null;
 	}
 
@@ -102,6 +107,10 @@ final class EtcdErrors {
 	}
 
 	private static String advice(String refusal, String prefix) {
+		if (refusal.contains(NO_SPACE)) {
+			return "(%s). Compact and defragment etcd, or raise its '--quota-backend-bytes', and then clear the alarm with 'etcdctl alarm disarm'."
+				.formatted(refusal);
+		}
 		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write keys with the prefix '%s'."
 			.formatted(refusal, prefix);
 	}
