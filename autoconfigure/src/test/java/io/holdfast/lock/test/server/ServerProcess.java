@@ -138,7 +138,7 @@ public abstract class ServerProcess implements AutoCloseable {
 	 */
 	public static void startAll(List<? extends ServerProcess> servers) {
 		CompletableFuture<?>[] starts = servers.stream()
-			.map((server) -> CompletableFuture.runAsync(server::start))
+			.map((server) -> CompletableFuture.runAsync(server::start, (start) -> new Thread(start).start()))
 			.toArray(CompletableFuture[]::new);
 		CompletableFuture.allOf(starts).join();
 	}
