@@ -16,12 +16,19 @@ import org.springframework.util.ReflectionUtils;
  */
 final class IdentityText {
 
-	/** An address such as {@code joe@cafe.example} goes on after the hash. */
-	private static final String HASH = "@[0-9a-f]{1,8}(?![\\w.-])";
+	/**
+	 * A hash is rarely shorter, other than a number such as that of {@code [S@10, M@20]}.
+	 * An address such as {@code joe@cafe00.example} goes on after it.
+	 */
+	private static final String HASH = "@[0-9a-f]{5,8}(?![\\w.-])";
 
 	private static final Pattern ARRAY = Pattern.compile("\\[(?:[ZBCDFIJS]|L[\\w.$]++;)" + HASH);
 
-	private static final Pattern OBJECT = Pattern.compile("(?<![\\w.$])([\\w$]++(?:\\.[\\w$]++)++)" + HASH);
+	/**
+	 * A class loader remembers each name that it is asked for, so few texts may look like
+	 * one.
+	 */
+	private static final Pattern OBJECT = Pattern.compile("(?<![\\w.$])((?:[a-z_]\\w*+\\.)++[A-Z][\\w$]*+)" + HASH);
 
 	private static final ClassValue<Boolean> ONLY_TEXT = new ClassValue<>() {
 
@@ -57,17 +64,18 @@ final class IdentityText {
 		}
 		Matcher object = OBJECT.matcher(text);
 		while (object.find()) {
-			Class<?> type = type(object.group(1), loader);
-			if (type != null && isOnlyTextOf(type)) {
+			Class<?> type = typeWithOnlyText(object.group(1), loader);
+			if (type != null) {
 				return type;
 			}
 		}
 		return null;
 	}
 
-	private static @Nullable Class<?> type(String name, @Nullable ClassLoader loader) {
+	private static @Nullable Class<?> typeWithOnlyText(String name, @Nullable ClassLoader loader) {
 		try {
-			return ClassUtils.forName(name, loader);
+			Class<?> type = ClassUtils.forName(name, loader);
+			return isOnlyTextOf(type) ? type : null;
 		}
 		catch (ClassNotFoundException | LinkageError ex) {
 			return null;

@@ -29,6 +29,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -148,17 +149,25 @@ class KeyTextTests {
 	/** A generated {@code toString()} prints its fields. */
 	@Test
 	void identityOfAPartIsRejected() {
-		assertThatExceptionOfType(NotAKeyException.class).isThrownBy(() -> KeyText.of(new Printed(new Plain())))
+		assertThatExceptionOfType(NotAKeyException.class).isThrownBy(() -> KeyText.of(printed(Plain::new)))
 			.withMessageContaining(Plain.class.getName())
 			.withMessageContaining(Printed.class.getName());
-		refused(List.of(new Printed(new Plain())));
-		refused(new Printed(new String[] { "a" }));
-		refused(new Printed(new byte[0][0]));
-		refused(new Printed(new Object()));
-		for (Object text : List.of("joe@cafe", "joe.doe@cafe", "joe.doe@cafe.example", "java.lang.String@cafe",
-				"[joe@cafe]")) {
+		refused(List.of(printed(Plain::new)));
+		refused(printed(() -> new String[] { "a" }));
+		refused(printed(() -> new byte[0][0]));
+		refused(printed(Object::new));
+		for (Object text : List.of("joe@cafe00", "joe.doe@cafe00", "Joe.Doe@cafe00", "joe.doe@cafe00.example",
+				"java.lang.String@cafe00", "[joe@cafe00]", "[S@10, M@2024]")) {
 			assertThat(KeyText.of(new Printed(text))).isEqualTo("Printed(value=" + text + ")");
 		}
+	}
+
+	/** One of thirty thousand hashes is as short as a number that a text may contain. */
+	private static Printed printed(Supplier<Object> value) {
+		return new Printed(Stream.generate(value)
+			.filter((object) -> System.identityHashCode(object) > 0xFFFF)
+			.findFirst()
+			.orElseThrow());
 	}
 
 	@Test
