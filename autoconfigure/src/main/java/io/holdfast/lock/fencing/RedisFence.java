@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.regex.Pattern;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
@@ -22,10 +21,6 @@ final class RedisFence {
 	private static final String SCRIPT = Resources.text(RedisFence.class, "advance.lua");
 
 	private static final String SHA1 = Sha1.hex(SCRIPT);
-
-	/** Redisson appends the parameters of a command, among them the value to set. */
-	private static final Pattern DETAILS = Pattern.compile("[.,;]* (?:channel|command|script): .*",
-			Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
 	private static final String PERMISSION = "Grant the user of this client the keys of the guard and +evalsha +eval +hget +hset +set.";
 
@@ -90,7 +85,7 @@ final class RedisFence {
 			return runByDigest(keys, arguments);
 		}
 		catch (RuntimeException ex) {
-			String text = text(ex);
+			String text = Failures.rootMessage(ex);
 			throw new LockBackendException(first.lock(), first.backend(),
 					"%s: its fence in Redis failed with '%s'. %s".formatted(first, text, remedy(text)), ex);
 		}
@@ -101,15 +96,11 @@ final class RedisFence {
 			return this.scripts.evalSha(SHA1, keys, arguments);
 		}
 		catch (RuntimeException ex) {
-			if (text(ex).contains("NOSCRIPT")) {
+			if (Failures.rootMessage(ex).contains("NOSCRIPT")) {
 				return this.scripts.eval(SCRIPT, keys, arguments);
 			}
 			throw ex;
 		}
-	}
-
-	private static String text(RuntimeException failure) {
-		return DETAILS.matcher(Failures.rootMessage(failure)).replaceFirst("");
 	}
 
 	private static String remedy(String text) {

@@ -4,7 +4,6 @@ import java.lang.reflect.Modifier;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertificateException;
 import java.util.Objects;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -17,13 +16,6 @@ import org.springframework.util.ReflectionUtils;
 public final class Failures {
 
 	private static final int DEEPEST = 50;
-
-	/**
-	 * What Redis 7 appends to an error of a script, and what Redisson appends to each
-	 * error: its channel, and the command with the state of all its parameters.
-	 */
-	private static final Pattern REDIS_DETAILS = Pattern
-		.compile("[.,]*(?: script: \\w+, on @| channel: \\[id: | command: \\(\\w+\\), params: ).*", Pattern.DOTALL);
 
 	private Failures() {
 	}
@@ -54,8 +46,7 @@ public final class Failures {
 		if (message == null || message.isBlank()) {
 			return type;
 		}
-		String text = REDIS_DETAILS.matcher(message).replaceFirst("");
-		return type + ": " + (text.endsWith(".") ? text.substring(0, text.length() - 1) : text);
+		return type + ": " + RedisErrorText.withoutDetails(message);
 	}
 
 	/** An internal class says nothing to the reader of a message. */

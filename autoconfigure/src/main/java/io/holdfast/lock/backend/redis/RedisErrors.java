@@ -14,6 +14,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.ScriptClient.Replicated;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.Failures;
+import io.holdfast.lock.support.RedisErrorText;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -210,8 +211,7 @@ final class RedisErrors {
 	}
 
 	/**
-	 * Returns the message of a failure without the client's details of channels and
-	 * parameters.
+	 * Returns the message of a failure without the details that its client appends.
 	 */
 	static String describe(Throwable failure) {
 		Throwable cause = Stages.cause(failure);
@@ -221,12 +221,7 @@ final class RedisErrors {
 		if (ClientFailures.isTimeout(cause) || cause.getMessage() == null) {
 			return "no response in time";
 		}
-		String message = cause.getMessage();
-		for (String end : new String[] { ". channel:", " script:" }) {
-			int at = message.indexOf(end);
-			message = (at > 0) ? message.substring(0, at) : message;
-		}
-		return message.endsWith(".") ? message.substring(0, message.length() - 1) : message;
+		return RedisErrorText.withoutDetails(cause.getMessage());
 	}
 
 }

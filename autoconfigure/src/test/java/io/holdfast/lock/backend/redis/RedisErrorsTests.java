@@ -23,4 +23,13 @@ class RedisErrorsTests {
 					"Redis at the test's server cannot store locks: 'MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk'. Redis rejects writes. Check its log; often its disk is full.");
 	}
 
+	/** As if all connections of the pool were in use. */
+	@Test
+	void detailsOfTheClientAreOmitted() {
+		RedisException failure = new RedisException(
+				"Unable to acquire connection! Increase connection pool size. Node source: 7, command: (EVALSHA), params: [1, secret]");
+		assertThat(this.errors.unreachable(failure)).hasMessage(
+				"Redis at the test's server could not be reached: Unable to acquire connection! Increase connection pool size. Node source: 7. Check that it is running and whether it uses TLS.");
+	}
+
 }
