@@ -129,13 +129,12 @@ final class AcquisitionFailures {
 	 * {@link LockException} already names the root cause, further details and the remedy.
 	 */
 	static LockException unknown(ResolvedRequest request, int attempts, Throwable cause) {
-		String message = "Lock '%s' was not acquired: backend %s did not confirm whether it granted the lock (%s%s). "
-			.formatted(request.lock(), request.backend().name(), request, attempts(attempts));
-		String reason = (cause instanceof LockException)
-				? "The claim is withdrawn. The last response was: %s".formatted(cause.getMessage())
-				: "The last attempt failed: %s. The claim is withdrawn. %s".formatted(Failures.rootMessage(cause),
-						CHECK_STORE);
-		return new LockBackendException(request.lock(), request.backend().name(), message + reason, cause);
+		String reason = (cause instanceof LockException) ? String.valueOf(cause.getMessage())
+				: Failures.rootMessage(cause) + ". " + CHECK_STORE;
+		return new LockBackendException(request.lock(), request.backend().name(),
+				"Lock '%s' was not acquired: backend %s did not confirm whether it granted the lock (%s%s). The claim is withdrawn. The last attempt failed: %s"
+					.formatted(request.lock(), request.backend().name(), request, attempts(attempts), reason),
+				cause);
 	}
 
 	static LockException failed(ResolvedRequest request, Throwable cause) {

@@ -77,7 +77,7 @@ class AcquisitionFailuresTests {
 		this.fixture.time.advance(WAIT.plusSeconds(1));
 		failure(waiting).isInstanceOf(LockBackendException.class)
 			.hasMessageContaining("did not confirm whether it granted the lock")
-			.hasMessageEndingWith("The last response was: 0 of 1 replicas have it. Connect the replicas.")
+			.hasMessageEndingWith("The last attempt failed: 0 of 1 replicas have it. Connect the replicas.")
 			.hasCause(reason);
 	}
 

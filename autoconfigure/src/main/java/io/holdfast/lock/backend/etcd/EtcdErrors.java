@@ -85,6 +85,14 @@ final class EtcdErrors {
 		return (definite != null) ? definite : Stages.cause(failure);
 	}
 
+	/**
+	 * Returns the cause of an unknown outcome, with a remedy if etcd could not be used.
+	 */
+	static Throwable unknown(Throwable failure, String prefix) {
+		Throwable cause = Stages.cause(failure);
+		return (code(cause) != null) ? unreachable(cause, prefix) : cause;
+	}
+
 	/** Creates the exception for a failed question about etcd itself. */
 	static Throwable unavailable(Throwable failure, String prefix) {
 		return (refusal(failure) != null) ? unreachable(failure, prefix) : Stages.cause(failure);

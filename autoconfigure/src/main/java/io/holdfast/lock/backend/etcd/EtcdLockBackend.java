@@ -177,7 +177,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		}
 		LockBackendException definite = EtcdErrors.definite(cause, claim.lock(), this.keys.root());
 		if (definite == null) {
-			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(cause));
+			return CompletableFuture
+				.completedFuture(new AcquireResult.Indeterminate(EtcdErrors.unknown(cause, this.keys.root())));
 		}
 		if (!queueNode.isOpen() && queueNode.revision() == 0) {
 			this.queueNodes.end(queueNode);

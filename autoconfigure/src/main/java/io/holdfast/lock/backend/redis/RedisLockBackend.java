@@ -149,7 +149,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 				return CompletableFuture
 					.failedFuture(this.errors.refused("could not be acquired", claim.lock(), failure));
 			}
-			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(Stages.cause(failure)));
+			return CompletableFuture.completedStage(new AcquireResult.Indeterminate(this.errors.unreachable(failure)));
 		});
 	}
 

@@ -263,6 +263,19 @@ class EtcdFaultTests {
 		assertThat(leases(server)).isZero();
 	}
 
+	@Test
+	void callerOfADeadEtcdLearnsWhatToDo() throws Exception {
+		EtcdServer server = server();
+		LockEngine engine = engine(backend(server.endpoint()));
+		engine.acquire(request(LOCK, BOUND)).close();
+		server.kill();
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> engine.acquire(request(LOCK, Duration.ofSeconds(2))))
+			.withMessageContaining("did not confirm whether it granted the lock")
+			.withMessageMatching(
+					".*The last attempt failed: etcd could not be used: .*[^.]\\. Check that it is running, its endpoints, and whether it uses TLS\\.");
+	}
+
 	private static LockRequest once(Duration lease, boolean renew) {
 		return LockRequest.forLock(LOCK).waitTime(Duration.ZERO).leaseTime(lease).renew(renew).build();
 	}
