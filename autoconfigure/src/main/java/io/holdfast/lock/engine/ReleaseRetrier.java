@@ -2,7 +2,6 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -90,15 +89,13 @@ final class ReleaseRetrier {
 	 * @param remaining supplies the remaining time when the request is sent
 	 */
 	void retain(LockBackend backend, Grant grant, CompletableFuture<?> quiet, Supplier<Duration> remaining) {
-		new Request<>(backend, grant.claim().lock(), "retention", grant.lease(), () -> {
+		LockName lock = grant.claim().lock();
+		new Request<>(backend, lock, "retention", grant.lease(), () -> {
 			Duration left = remaining.get();
 			return (left.compareTo(Duration.ZERO) > 0) ? backend.retain(grant, left)
 					: backend.release(grant).thenCompose(ReleaseRetrier::confirmed);
-		}, Objects::nonNull).start(quiet, null).thenAccept((kept) -> {
-			if (!kept) {
-				this.notRetained.add(grant.claim().lock());
-			}
-		});
+			// add() returns true
+		}, (kept) -> kept != null && (kept || this.notRetained.add(lock))).start(quiet, null);
 	}
 
 	/** Fails unless a release that replaces a retention is confirmed. */

@@ -183,6 +183,19 @@ class RetentionTests {
 	}
 
 	@Test
+	void lockThatOnlyARetriedRetentionDoesNotKeepIsWarnedAbout(CapturedOutput output) {
+		this.backend.retentions.add(() -> CompletableFuture.failedFuture(new TimeoutException("away")));
+		this.fixture.acquired(LockRequest.forLock(LockName.of("job", "1")).minHold(MIN_HOLD)).close();
+		int timers = this.fixture.time.planned();
+		CompletableFuture<Void> closed = CompletableFuture.runAsync(this.fixture.engine::close);
+		Awaitility.await("close waits for answers").until(() -> this.fixture.time.planned() > timers);
+		this.backend.retentions.add(() -> CompletableFuture.completedFuture(false));
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		assertThat(closed).succeedsWithin(Duration.ofSeconds(10));
+		assertThat(output).contains("of 1 locks had not elapsed");
+	}
+
+	@Test
 	void storeWithoutRetentionIsWarnedAboutOnce(CapturedOutput output) {
 		for (String key : List.of("1", "2")) {
 			this.backend.retentions.add(() -> CompletableFuture.completedFuture(false));
