@@ -25,6 +25,9 @@ final class Run implements AutoCloseable {
 
 	private static final int PRODUCTS = 16;
 
+	/** So few that each is ordered while one holder is paused. */
+	private static final int FEW_PRODUCTS = 4;
+
 	private static final long CALM_MILLIS = 600;
 
 	/** The longest time after the last fault in which a lock may stay closed. */
@@ -46,11 +49,11 @@ final class Run implements AutoCloseable {
 
 	/** Creates a run in an environment of its own. */
 	Run(String store, boolean fenced, long seed) throws Exception {
-		this(new TestEnvironment(store, fenced, Purpose.SOME_FAULTS), fenced, seed);
+		this(new TestEnvironment(store, fenced, Purpose.SOME_FAULTS), fenced, seed, FEW_PRODUCTS);
 	}
 
-	private Run(TestEnvironment environment, boolean fenced, long seed) throws Exception {
-		this(environment, fenced, seed, PRODUCTS, environment::close);
+	private Run(TestEnvironment environment, boolean fenced, long seed, int products) throws Exception {
+		this(environment, fenced, seed, products, environment::close);
 	}
 
 	private Run(TestEnvironment environment, boolean fenced, long seed, int products, AutoCloseable end)
@@ -68,7 +71,7 @@ final class Run implements AutoCloseable {
 	 * @param arguments further arguments of each process
 	 */
 	static Run ofAllFaults(String store, boolean fenced, long seed, String... arguments) throws Exception {
-		return new Run(new TestEnvironment(store, fenced, Purpose.ALL_FAULTS, arguments), fenced, seed);
+		return new Run(new TestEnvironment(store, fenced, Purpose.ALL_FAULTS, arguments), fenced, seed, PRODUCTS);
 	}
 
 	/** Creates a run in processes with this defect, which end with the run. */

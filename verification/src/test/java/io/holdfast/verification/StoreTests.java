@@ -20,7 +20,7 @@ class StoreTests {
 
 	private static final long SEED = 7;
 
-	private static final int ORDERS = 250;
+	private static final int ORDERS = 100;
 
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc", "jdbc-advisory" })

@@ -175,7 +175,7 @@ final class TestEnvironment implements AutoCloseable {
 	enum Purpose {
 
 		/** Some faults. No order fails for the lack of time. */
-		SOME_FAULTS(25, 150),
+		SOME_FAULTS(25, 400),
 
 		/**
 		 * All faults, so wall clocks can be moved, and orders wait no longer than the

@@ -17,23 +17,23 @@ class RedlockSimulationTests {
 
 	@Test
 	void redlockKeepsItsPromises() {
-		Simulations.of("redlock", RedlockStore::new).run(300);
+		Simulations.of("redlock", RedlockStore::new).run(100);
 	}
 
 	@Test
 	void redlockKeepsItsPromisesWhenGrantsAreLate() {
-		Simulations.of("redlock-late-grants", LateGrantsStore::new).run(300);
+		Simulations.of("redlock-late-grants", LateGrantsStore::new).run(100);
 	}
 
 	@Test
 	void redlockKeepsItsPromisesWhileLeasesStayWithoutHolds() {
-		Simulations.of("sticky redlock", StickyRedlockStore::new).run(200);
+		Simulations.of("sticky redlock", StickyRedlockStore::new).run(100);
 	}
 
 	@Test
 	void redlockKeepsItsPromisesOverConnectionsThatKeepTheOrder() {
 		Simulations.of("ordered redlock", (simulation) -> new RedlockStore(simulation, SimulatedLink.Order.IN_ORDER))
-			.run(200);
+			.run(100);
 	}
 
 	/** The mutant drops the demands of other processes. */
