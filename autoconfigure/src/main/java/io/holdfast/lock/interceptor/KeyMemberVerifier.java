@@ -15,10 +15,14 @@ import org.springframework.expression.EvaluationException;
 import org.springframework.expression.TypeLocator;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.IntLiteral;
 import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpAnd;
+import org.springframework.expression.spel.ast.OpOr;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.ClassUtils;
@@ -61,10 +65,20 @@ final class KeyMemberVerifier {
 			String name = variable.toStringAST().substring(1);
 			problem = name.equals("root") ? missingArgument(node) : unknownMember(name, node.getChild(1));
 		}
-		for (int i = 0; i < node.getChildCount() && problem == null; i++) {
+		for (int i = 0; i < evaluated(node) && problem == null; i++) {
 			problem = problem(node.getChild(i));
 		}
 		return problem;
+	}
+
+	/**
+	 * Returns how many children every call evaluates. A composed annotation may have one
+	 * key for methods with different parameters.
+	 */
+	private static int evaluated(SpelNode node) {
+		boolean conditional = node instanceof Ternary || node instanceof Elvis || node instanceof OpAnd
+				|| node instanceof OpOr;
+		return conditional ? 1 : node.getChildCount();
 	}
 
 	/** A name in lower case without a package may be that of a primitive type. */

@@ -52,8 +52,8 @@ class KeyThatNeverWorksTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "type", "array", "nested", "argument", "substring", "varargs", "number", "subclass",
-			"optional", "staticMethod", "text" })
+	@ValueSource(strings = { "type", "array", "nested", "argument", "condition", "substring", "varargs", "number",
+			"subclass", "optional", "staticMethod", "text" })
 	void startSucceeds(String method) {
 		assertThat(this.specs.get(method(Sometimes.class, method), Sometimes.class)).isNotNull();
 	}
@@ -144,6 +144,12 @@ class KeyThatNeverWorksTests {
 
 		@DistributedLock(name = "k", key = "T(java.util.Map$Entry).name")
 		public void nested(int id) {
+		}
+
+		@DistributedLock(name = "k",
+				keys = { "#root.args.length > 2 ? #root.args[2] : #root.args[0]", "#root.args[0] ?: #root.args[1]",
+						"#root.args.length > 1 and #root.args[1] == 1 or #root.args.length == 1" })
+		public void condition(int id) {
 		}
 
 		@DistributedLock(name = "k", key = "#root.args[0] + #root.args.length")
