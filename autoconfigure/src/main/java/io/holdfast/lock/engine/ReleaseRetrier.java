@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -89,13 +90,17 @@ final class ReleaseRetrier {
 	 * @param remaining supplies the remaining time when the request is sent
 	 */
 	void retain(LockBackend backend, Grant grant, CompletableFuture<?> quiet, Supplier<Duration> remaining) {
-		LockName lock = grant.claim().lock();
-		new Request<>(backend, lock, "retention", grant.lease(), () -> {
+		new Request<>(backend, grant.claim().lock(), "retention", grant.lease(), () -> {
 			Duration left = remaining.get();
-			return (left.compareTo(Duration.ZERO) > 0) ? backend.retain(grant, left)
-					: backend.release(grant).thenCompose(ReleaseRetrier::confirmed);
-			// add() returns true
-		}, (kept) -> kept != null && (kept || this.notRetained.add(lock))).start(quiet, null);
+			if (left.compareTo(Duration.ZERO) <= 0) {
+				return backend.release(grant).thenCompose(ReleaseRetrier::confirmed);
+			}
+			return backend.retain(grant, left).whenComplete((kept, failure) -> {
+				if (Boolean.FALSE.equals(kept)) {
+					this.notRetained.add(grant.claim().lock());
+				}
+			});
+		}, Objects::nonNull).start(quiet, null);
 	}
 
 	/** Fails unless a release that replaces a retention is confirmed. */
