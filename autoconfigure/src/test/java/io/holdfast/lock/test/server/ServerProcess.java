@@ -214,33 +214,28 @@ public abstract class ServerProcess implements AutoCloseable {
 	 * server does not respond.
 	 */
 	public void pause() {
-		signal("STOP");
-		// a busy machine delivers the signal late, and threads would answer until then
 		Process running = this.process;
-		if (running != null) {
-			family(running).forEach((member) -> PausedProcess.await(member, STOP_TIMEOUT));
+		if (running != null && running.isAlive()) {
+			// until it has stopped, it may create a child that is not among these
+			pause(running.toHandle());
+			running.descendants().forEach(this::pause);
 		}
+	}
+
+	/** A busy machine delivers the signal late, and threads would answer until then. */
+	private void pause(ProcessHandle process) {
+		send("STOP", process);
+		PausedProcess.await(process, STOP_TIMEOUT);
 	}
 
 	/**
 	 * Resumes a paused server. Does nothing if it is not paused.
 	 */
 	public void resume() {
-		signal("CONT");
-	}
-
-	/**
-	 * Sends a signal to the server and its children.
-	 * @param signal the signal without the prefix {@code SIG}, such as {@code STOP}
-	 */
-	public void signal(String signal) {
 		Process running = this.process;
-		if (running == null || !running.isAlive()) {
-			return;
+		if (running != null && running.isAlive()) {
+			family(running).forEach((member) -> send("CONT", member));
 		}
-		// the server first: once stopped, it creates no more children
-		send(signal, running.toHandle());
-		running.descendants().forEach((child) -> send(signal, child));
 	}
 
 	private void send(String signal, ProcessHandle process) {
