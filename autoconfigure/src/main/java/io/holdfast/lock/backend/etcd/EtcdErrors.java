@@ -38,6 +38,14 @@ final class EtcdErrors {
 	}
 
 	/**
+	 * Whether etcd has reported that its quota is used up. It may have carried out the
+	 * request, and then raised the alarm because of it.
+	 */
+	static boolean isSpaceUsedUp(Throwable failure) {
+		return text(Stages.cause(failure)).contains(NO_SPACE);
+	}
+
+	/**
 	 * Whether a failed attempt shows that a claim has lost its key. A late failure may be
 	 * about a former key or lease of the claim.
 	 */

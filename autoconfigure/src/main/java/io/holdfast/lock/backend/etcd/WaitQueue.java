@@ -131,6 +131,8 @@ final class WaitQueue {
 		return this.calls
 			.enqueue(queueNode.key(), EtcdKeys.value(queueNode.claim), lease.id(), rivals, condition,
 					() -> queueNode.has(lease))
+			.exceptionallyCompose((failure) -> EtcdErrors.isSpaceUsedUp(failure) ? deleteRejected(queueNode, failure)
+					: CompletableFuture.failedFuture(failure))
 			.whenComplete((position, failure) -> {
 				if (position != null) {
 					queueNode.keyExists(position.revision(), lease);
@@ -142,6 +144,16 @@ final class WaitQueue {
 					lease.end();
 				}
 			});
+	}
+
+	/**
+	 * Deletes the key that a rejected request may have created: etcd carries out the one
+	 * that uses up its quota. Fails with the rejection if no key is left.
+	 */
+	private CompletableFuture<QueuePosition> deleteRejected(QueueNode queueNode, Throwable rejection) {
+		return delete(queueNode, 0).handle((deleted, failure) -> failure)
+			.thenCompose((failure) -> CompletableFuture.failedFuture((failure == null) ? rejection
+					: new IllegalStateException("A rejected request may have created the key", failure)));
 	}
 
 	/**

@@ -46,6 +46,8 @@ final class LateClient implements EtcdClient {
 
 	private @Nullable Predicate<EtcdTransaction> delayed;
 
+	private boolean usesUpQuota;
+
 	private boolean delaysNextAnswer;
 
 	private boolean refusesNextDeletion;
@@ -124,6 +126,14 @@ final class LateClient implements EtcdClient {
 	 */
 	synchronized void loseNextAnswerToAnAttempt() {
 		this.losesNextAnswer = true;
+	}
+
+	/**
+	 * Carries out the next attempt to create the key of a claim, and rejects it, as etcd
+	 * does with the request that uses up its quota.
+	 */
+	synchronized void useUpQuotaWithNextAttempt() {
+		this.usesUpQuota = true;
 	}
 
 	/** Holds back the watches of wait queues, which etcd establishes late. */
@@ -214,6 +224,12 @@ final class LateClient implements EtcdClient {
 			return delayed(() -> carriedOut);
 		}
 		CompletableFuture<EtcdTransaction.Answer> answer = send(() -> this.client.commit(transaction));
+		if (this.usesUpQuota && CREATION.test(transaction)) {
+			this.usesUpQuota = false;
+			return answer.thenCompose((done) -> CompletableFuture
+				.failedFuture(Status.RESOURCE_EXHAUSTED.withDescription("etcdserver: mvcc: database space exceeded")
+					.asRuntimeException()));
+		}
 		if (this.losesNextAnswer && CREATION.test(transaction)) {
 			this.losesNextAnswer = false;
 			return answer

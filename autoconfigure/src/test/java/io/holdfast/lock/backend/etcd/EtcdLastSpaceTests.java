@@ -1,0 +1,58 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
+
+import static io.holdfast.lock.backend.Verbs.BOUND;
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.lasting;
+import static io.holdfast.lock.backend.Verbs.released;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for the request that uses up the quota of etcd. etcd carries it out, although it
+ * answers as if it did not.
+ */
+class EtcdLastSpaceTests extends LateEtcdBackend {
+
+	static Stream<Claim> claims() {
+		return Stream.of(claim(LOCK), lasting(LOCK, Duration.ofMinutes(5)));
+	}
+
+	/** The session would keep it alive as long as this JVM lives. */
+	@ParameterizedTest
+	@MethodSource("claims")
+	void rejectedClaimLeavesNoKey(Claim claim) throws Exception {
+		this.client.useUpQuotaWithNextAttempt();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> answer(this.backend.tryAcquire(claim)))
+			.havingCause()
+			.isInstanceOf(LockBackendException.class)
+			.withMessageContaining("etcdctl alarm disarm");
+		assertThat(keys("locks/")).isEmpty();
+		released(this.other, granted(this.other, claim(LOCK)));
+	}
+
+	@ParameterizedTest
+	@MethodSource("claims")
+	void claimWhoseKeyMayBeLeftIsWithdrawn(Claim claim) throws Exception {
+		this.client.useUpQuotaWithNextAttempt();
+		this.client.refuseNextDeletion();
+		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		assertThat(keys("locks/")).hasSize(1);
+		assertThat(this.backend.abandon(claim)).succeedsWithin(BOUND);
+		assertThat(keys("locks/")).isEmpty();
+	}
+
+}
