@@ -15,7 +15,6 @@ import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
-import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.OpPlus;
@@ -49,6 +48,8 @@ final class LockKey implements KeySource {
 
 	private final @Nullable KeyBeans beans;
 
+	private final List<String> beanNames;
+
 	private final KeyVariables variables;
 
 	/**
@@ -74,6 +75,7 @@ final class LockKey implements KeySource {
 						.formatted(expression, ex.getMessage()),
 					ex);
 		}
+		this.beanNames = KeyBeans.names(this.expression.getAST()).toList();
 		String problem = new KeyExpressionVerifier(method, NAMES, this.variables.shared().getTypeLocator())
 			.problem(this.expression.getAST());
 		if (problem != null) {
@@ -118,21 +120,11 @@ final class LockKey implements KeySource {
 	public void requireBeans() {
 		KeyBeans known = this.beans;
 		if (known != null) {
-			requireBeans(this.expression.getAST(), known);
-		}
-	}
-
-	private void requireBeans(SpelNode node, KeyBeans known) {
-		if (node instanceof BeanReference) {
-			String name = node.toStringAST().replaceAll("^@|'", "");
-			if (!known.contains(name)) {
+			this.beanNames.stream().filter((name) -> !known.contains(name)).findFirst().ifPresent((name) -> {
 				throw LockMethodSpecs.problem(this.method,
 						"its key \"%s\" refers to the bean '%s', which does not exist. Correct the name, or define the bean"
 							.formatted(this.expression.getExpressionString(), name));
-			}
-		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			requireBeans(node.getChild(i), known);
+			});
 		}
 	}
 
@@ -164,12 +156,11 @@ final class LockKey implements KeySource {
 		catch (NotAKeyException ex) {
 			throw problem("has a part that " + ex.getMessage(), ex.getCause());
 		}
-		catch (LockException ex) {
-			// of a bean that the expression calls, and that has a lock itself
-			throw ex;
-		}
 		catch (RuntimeException ex) {
-			throw problem("could not be evaluated: " + Failures.rootMessage(ex), ex);
+			// a bean may fail for reasons of its own, such as a missing permission, which
+			// callers treat as if the method had failed
+			throw (ex instanceof LockException || !this.beanNames.isEmpty()) ? ex
+					: problem("could not be evaluated: " + Failures.rootMessage(ex), ex);
 		}
 	}
 

@@ -68,6 +68,15 @@ class KeyExpressionTests {
 		});
 	}
 
+	/** Such as that of a secured bean, which a web application answers with 403. */
+	@Test
+	void exceptionOfABeanReachesTheCallerAsItIs() {
+		with(KeyOfDenyingBean.class, this.runner, (bean) -> {
+			assertThatExceptionOfType(DeniedException.class).isThrownBy(bean::whole);
+			assertThatExceptionOfType(DeniedException.class).isThrownBy(() -> bean.part("x"));
+		});
+	}
+
 	@Test
 	void collectionAndArrayKeysLockAllInOrder() {
 		with(Keys.class, this.runner, (bean) -> {
@@ -172,6 +181,10 @@ class KeyExpressionTests {
 
 	static class Tenants {
 
+		public String denied() {
+			throw new DeniedException();
+		}
+
 		public String current() {
 			return "acme";
 		}
@@ -237,6 +250,25 @@ class KeyExpressionTests {
 		public String text() {
 			return held();
 		}
+
+	}
+
+	static class KeyOfDenyingBean {
+
+		@DistributedLock(name = "k", key = "'a' + @tenants.denied()")
+		public void whole() {
+		}
+
+		@DistributedLock(name = "k", keys = { "#id", "@tenants.denied()" })
+		public void part(String id) {
+		}
+
+	}
+
+	/** An exception of the application. */
+	static class DeniedException extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
 
 	}
 
