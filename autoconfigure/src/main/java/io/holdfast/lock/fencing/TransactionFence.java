@@ -3,11 +3,13 @@ package io.holdfast.lock.fencing;
 import java.lang.reflect.Method;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -201,10 +203,13 @@ public final class TransactionFence implements Fence {
 	void beforeCommit() {
 		ConnectionHolder own = fencedConnection();
 		if (own != null) {
-			beforeCommit(holds(), own);
+			Map<TransactionFence, List<LockHandle>> unbound = PassedHolds.unbound(own);
+			// together, so that their rows are locked in one order
+			beforeCommit(Stream.concat(holds().stream(), unbound.getOrDefault(this, List.of()).stream()).toList(), own);
+			unbound.remove(this);
 			// of other fences, too: the manager of a parent context lacks the child's
 			// listener
-			PassedHolds.unbound(own).forEach((fence, holds) -> fence.beforeCommit(holds, own));
+			unbound.forEach((fence, holds) -> fence.beforeCommit(holds, own));
 		}
 	}
 

@@ -2,6 +2,8 @@ package io.holdfast.lock.fencing;
 
 import java.sql.Connection;
 import java.sql.Savepoint;
+import java.util.ArrayList;
+import java.util.List;
 
 import javax.sql.DataSource;
 
@@ -11,9 +13,12 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -88,6 +93,35 @@ class SeveralFencesTests {
 				});
 				jdbc.update("INSERT INTO fence VALUES ('child:stock:42', 'stock:42', 20, 'successor')");
 			}));
+	}
+
+	/** Their rows would be locked in an order that other transactions do not have. */
+	@Test
+	void boundAndUnboundHoldPassTogetherBeforeTheCommit() {
+		List<String> statements = new ArrayList<>();
+		DataSource dataSource = new ObservedStatements(
+				new DriverManagerDataSource("jdbc:h2:mem:together;DB_CLOSE_DELAY=-1"), statements::add);
+		TestFence.clear(dataSource);
+		TransactionFence own = fence(dataSource, "");
+		new TransactionTemplate(TestFence.manager(dataSource, own)).executeWithoutResult((status) -> {
+			holdingUntilCompletion(TestHold.of("43", 10, "a"));
+			own.beforeBody(null);
+			own.advance(TestHold.of("42", 10, "a"));
+			statements.clear();
+		});
+		assertThat(statements).hasSize(1);
+	}
+
+	private static void holdingUntilCompletion(LockHandle hold) {
+		Runnable unbind = LockContext.bind(hold);
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void afterCompletion(int status) {
+				unbind.run();
+			}
+
+		});
 	}
 
 	private static TransactionFence fence(DataSource dataSource, String namespace) {
