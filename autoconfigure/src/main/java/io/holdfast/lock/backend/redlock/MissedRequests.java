@@ -116,6 +116,24 @@ final class MissedRequests {
 		return (late != null) ? all.withLate(all.late() + late) : all;
 	}
 
+	/**
+	 * Notes that a claim ends without a release, because the node has nothing of it.
+	 * @param attempt its last attempt. The node may still process an earlier one
+	 */
+	void ended(Claim claim, long attempt) {
+		if (!this.empty) {
+			removeEnded(claim, attempt);
+		}
+	}
+
+	private synchronized void removeEnded(Claim claim, long attempt) {
+		Integer late = this.unanswered.remove(claim.owner());
+		if (late != null) {
+			unconfirmed(new Ended(claim, attempt, late));
+		}
+		removeNeverSent(claim);
+	}
+
 	private void noteEmpty() {
 		this.empty = this.neverSent.isEmpty() && this.unanswered.isEmpty() && this.unconfirmed.isEmpty();
 	}

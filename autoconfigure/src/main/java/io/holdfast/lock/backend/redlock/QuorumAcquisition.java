@@ -193,10 +193,8 @@ final class QuorumAcquisition {
 		}
 		TokenAgreement agreement = TokenAgreement.of(grants.stream().map((answer) -> answer.number(1)).toList(),
 				this.nodes.quorum());
-		if (agreement.agreed() || !isInTime()) {
-			return CompletableFuture.completedStage(heldIfInTime(agreement.token()));
-		}
-		return agree(agreement.token(), 1);
+		return (agreement.agreed() || !isInTime()) ? CompletableFuture.completedStage(heldIfInTime(agreement.token()))
+				: agree(agreement.token(), 1);
 	}
 
 	/**
@@ -285,12 +283,17 @@ final class QuorumAcquisition {
 		this.over.complete(null);
 		this.notified.remove(this.claim.owner());
 		this.nodes.all().forEach((node) -> response(node).thenAccept((response) -> undo(response, notify, last)));
+		// an earlier attempt may still be under way
+		this.ended.compareAndSet(false, last && !this.first);
 	}
 
 	private void undo(NodeResponse response, boolean notify, boolean last) {
 		boolean granted = !response.isNo() && !response.isNoVote() && !(this.first && response.isNotSent());
 		if (granted || this.ended.get()) {
 			this.nodes.undo(response, this.claim, this.number, position(), notify, last);
+		}
+		else if (last) {
+			response.node().missed().ended(this.claim, this.number);
 		}
 	}
 

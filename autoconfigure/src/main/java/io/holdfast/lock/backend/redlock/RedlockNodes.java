@@ -200,7 +200,7 @@ final class RedlockNodes {
 		MissedRequests.Ended ended = new MissedRequests.Ended(claim, attempt, 0);
 		MissedRequests.Ended all = last ? node.missed().take(ended) : ended;
 		CompletionStage<List<Object>> undone = undo(node, claim, attempt, position, notify);
-		if (last && sent) {
+		if (last && (sent || all.late() > 0)) {
 			confirmed(node, all, undone);
 		}
 	}

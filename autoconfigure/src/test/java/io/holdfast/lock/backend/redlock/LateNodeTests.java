@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 
 import io.lettuce.core.RedisCommandExecutionException;
@@ -57,6 +58,18 @@ class LateNodeTests {
 		assertThat(this.backend.release(acquired.grant()).toCompletableFuture().join()).isEqualTo(new Released());
 		assertThat(this.nodes).extracting((node) -> node.attempts).containsExactly(1, 1, 0);
 		assertThat(this.nodes).extracting((node) -> node.releases).containsExactly(1, 1, 0);
+	}
+
+	/** During an outage, nothing would remove what is noted of such claims. */
+	@Test
+	void rejectedClaimThatNeverReachedANodeIsForgotten() {
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.REJECTED));
+		Claim once = this.claim.withRemainingWait(Duration.ZERO);
+		assertThat(this.backend.tryAcquire(once).toCompletableFuture().join()).isInstanceOf(Contended.class);
+		this.connection.complete(1);
+		this.backend.abandon(once);
+		assertThat(this.nodes).extracting((node) -> node.attempts).containsExactly(1, 1, 0);
+		assertThat(this.nodes).extracting((node) -> node.releases).as("nothing is known").containsExactly(1, 1, 1);
 	}
 
 	/** Two attempts await the connection, and only the second one is still wanted. */
@@ -248,6 +261,47 @@ class LateNodeTests {
 		assertReleasedOnceItBlocksOthers(once, late);
 		assertGrantedAndReleased(claim());
 		assertThat(late.releases).isEqualTo(4);
+	}
+
+	/** No release follows the rejection of the last attempt of a claim. */
+	@Test
+	void firstAttemptThatComesAfterTheLastWasRejectedIsReleased() {
+		unansweredNode();
+		assertUnansweredAttempt();
+		assertLastAttemptIsRejected();
+		assertReleasedWhenItBlocksOthers();
+	}
+
+	@Test
+	void firstAttemptThatFailsAfterTheLastWasRejectedIsReleased() {
+		CompletableFuture<List<Object>> first = pendingAttempt();
+		this.nodes.get(2).released = List.of(0L);
+		assertLastAttemptIsRejected();
+		first.completeExceptionally(new TimeoutException());
+		assertReleasedWhenItBlocksOthers();
+	}
+
+	/** The claim is withdrawn before the late node rejects its last attempt. */
+	@Test
+	void firstAttemptThatComesAfterTheWithdrawalIsReleasedAgain() {
+		ScriptedNode late = unansweredNode();
+		assertUnansweredAttempt();
+		late.released = List.of(0L);
+		CompletableFuture<List<Object>> rejection = new CompletableFuture<>();
+		this.nodes.get(2).acquired = rejection;
+		CompletionStage<AcquireResult> last = this.backend.tryAcquire(this.claim.withRemainingWait(Duration.ZERO));
+		this.backend.abandon(this.claim);
+		rejection.complete(ScriptedNode.REJECTED);
+		assertThat(last.toCompletableFuture().join()).isInstanceOf(Contended.class);
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
+		assertReleasedWhenItBlocksOthers();
+	}
+
+	private void assertLastAttemptIsRejected() {
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.REJECTED));
+		Claim last = this.claim.withRemainingWait(Duration.ZERO);
+		assertThat(this.backend.tryAcquire(last).toCompletableFuture().join()).isInstanceOf(Contended.class);
+		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));
 	}
 
 	/** No release follows an attempt that the other nodes have denied. */

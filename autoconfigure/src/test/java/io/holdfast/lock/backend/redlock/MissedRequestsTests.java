@@ -44,6 +44,15 @@ class MissedRequestsTests {
 		assertThat(this.missed.take(every(claim)).late()).isZero();
 	}
 
+	@Test
+	void claimThatEndsWithoutAReleaseIsForgotten() {
+		Claim claim = claim(LockMode.EXCLUSIVE);
+		this.missed.neverSent(claim);
+		this.missed.ended(claim, 2);
+		assertThat(this.missed.mayHaveReceived(claim)).isTrue();
+		assertThat(this.missed.unconfirmed()).isZero();
+	}
+
 	/** Its owner may still hold the lock. */
 	@Test
 	void claimThatHasNotEndedIsNotReleased() {
