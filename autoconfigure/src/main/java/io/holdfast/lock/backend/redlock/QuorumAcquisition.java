@@ -283,7 +283,7 @@ final class QuorumAcquisition {
 		this.over.complete(null);
 		this.notified.remove(this.claim.owner());
 		this.nodes.all().forEach((node) -> response(node).thenAccept((response) -> undo(response, notify, last)));
-		// an earlier attempt may still be under way
+		// an earlier attempt may still be under way, and finds the claim ended
 		this.ended.compareAndSet(false, last && !this.first);
 	}
 
