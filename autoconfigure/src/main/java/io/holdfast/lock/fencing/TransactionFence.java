@@ -203,18 +203,13 @@ public final class TransactionFence implements Fence {
 	void beforeCommit() {
 		ConnectionHolder own = fencedConnection();
 		if (own != null) {
-			Map<TransactionFence, List<LockHandle>> unbound = PassedHolds.unbound(own);
-			// together, so that their rows are locked in one order
-			beforeCommit(Stream.concat(holds().stream(), unbound.getOrDefault(this, List.of()).stream()).toList(), own);
-			unbound.remove(this);
-			// of other fences, too: the manager of a parent context lacks the child's
-			// listener
-			unbound.forEach((fence, holds) -> fence.beforeCommit(holds, own));
+			// also of other fences: a parent's manager lacks the child's listener
+			Map<TransactionFence, List<LockHandle>> all = PassedHolds.unbound(own);
+			// together, so that the rows are locked in one order
+			all.merge(this, holds(), (unbound, bound) -> Stream.concat(bound.stream(), unbound.stream()).toList());
+			all.forEach((fence, holds) -> fence.pass(holds, own,
+					(passed) -> passed.connection() == own && passed.first() && !fence.guard.mayLoseRows(), false));
 		}
-	}
-
-	private void beforeCommit(List<LockHandle> holds, ConnectionHolder own) {
-		pass(holds, own, (passed) -> passed.connection() == own && passed.first() && !this.guard.mayLoseRows(), false);
 	}
 
 	/**
