@@ -1,8 +1,6 @@
 package io.holdfast.lock.interceptor;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Optional;
 
 import org.junit.jupiter.api.Test;
@@ -16,6 +14,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
 
+import static io.holdfast.lock.interceptor.LockKeyTests.method;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -25,13 +24,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class KeyThatNeverWorksTests {
 
 	private final LockMethodSpecs specs = new LockMethodSpecs((text) -> text, null);
-
-	private static Method method(Class<?> type, String name) {
-		return Arrays.stream(type.getDeclaredMethods())
-			.filter((method) -> method.getName().equals(name))
-			.findFirst()
-			.orElseThrow();
-	}
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """

@@ -36,7 +36,7 @@ class LockKeyTests {
 
 	private final LockMethodSpecs specs = new LockMethodSpecs((text) -> text, null);
 
-	private static Method method(Class<?> type, String name) {
+	static Method method(Class<?> type, String name) {
 		return Arrays.stream(type.getDeclaredMethods())
 			.filter((method) -> method.getName().equals(name))
 			.findFirst()
