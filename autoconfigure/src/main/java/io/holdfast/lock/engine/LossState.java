@@ -234,8 +234,7 @@ abstract class LossState {
 		// the cause of such an exception is the client's text, without a remedy
 		String message = (failure instanceof LockException) ? String.valueOf(failure.getMessage())
 				: Failures.rootMessage(failure);
-		return "; the last one failed: "
-				+ (message.endsWith(".") ? message.substring(0, message.length() - 1) : message);
+		return "; the last one failed: " + Failures.withoutPeriod(message);
 	}
 
 	private String maxHold() {

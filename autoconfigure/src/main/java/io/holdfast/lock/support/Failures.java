@@ -49,6 +49,15 @@ public final class Failures {
 		return type + ": " + RedisErrorText.withoutDetails(message);
 	}
 
+	/**
+	 * Returns a message to which a sentence may append a period.
+	 * @param message the message
+	 * @return the message without its final period
+	 */
+	public static String withoutPeriod(String message) {
+		return message.endsWith(".") ? message.substring(0, message.length() - 1) : message;
+	}
+
 	/** An internal class says nothing to the reader of a message. */
 	private static Class<?> publicType(Class<?> type) {
 		return Modifier.isPublic(type.getModifiers()) ? type : publicType(type.getSuperclass());

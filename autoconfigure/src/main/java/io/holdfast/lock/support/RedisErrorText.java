@@ -24,8 +24,7 @@ public final class RedisErrorText {
 	 * @return the message without them and without a final period
 	 */
 	public static String withoutDetails(String message) {
-		String text = DETAILS.matcher(message).replaceFirst("");
-		return text.endsWith(".") ? text.substring(0, text.length() - 1) : text;
+		return Failures.withoutPeriod(DETAILS.matcher(message).replaceFirst(""));
 	}
 
 }

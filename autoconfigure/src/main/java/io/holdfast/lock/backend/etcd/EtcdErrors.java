@@ -137,7 +137,7 @@ final class EtcdErrors {
 		// gRPC adds a line about the internals of its connection
 		String outer = text(failure).lines().findFirst().orElse("");
 		String text = (root == failure) ? outer : outer + ": " + text(root);
-		return text.endsWith(".") ? text.substring(0, text.length() - 1) : text;
+		return Failures.withoutPeriod(text);
 	}
 
 	private static Status.@Nullable Code code(Throwable failure) {
