@@ -11,8 +11,9 @@ public final class RedisErrorText {
 	 * What Redis 7 appends to an error of a script, and what Redisson appends to each
 	 * error: its channel, and the command with the state of all its parameters.
 	 */
-	private static final Pattern DETAILS = Pattern
-		.compile("[.,]*(?: script: \\w+, on @| channel: \\[id: | command: \\(\\w+\\), params: ).*", Pattern.DOTALL);
+	private static final Pattern DETAILS = Pattern.compile(
+			"[.,;]*(?: script: \\w+, on @| channel: \\[id: | command: \\(\\w+\\), params: ).*",
+			Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
 
 	private RedisErrorText() {
 	}

@@ -31,6 +31,7 @@ class FailuresTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { ", command: (EVALSHA), params: [1, {stock:42}:lock], channel: [id: 0x1, L:/127.0.0.1:1]",
+			"; Command: (SET), params: [stock, secret]",
 			". channel: [id: 0x1, L:/127.0.0.1:1] data: CommandData [command=(EVALSHA), params: [1]]",
 			" script: 85cb, on @user_script:14.. channel: [id: 0x1] data: CommandData [command=(EVALSHA)]" })
 	void detailsThatAClientOfRedisAppendsAreOmitted(String details) {
