@@ -1,6 +1,5 @@
 package io.holdfast.lock.architecture;
 
-import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Date;
 import java.util.LinkedHashMap;
@@ -15,9 +14,7 @@ import java.util.stream.Stream;
 
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -40,8 +37,6 @@ class ArchitectureTests {
 
 	/** The packages that each package may import; {@code ""} is the root package. */
 	private static final Map<String, List<String>> IMPORTS = imports();
-
-	private static final JavaClasses CLASSES = new ClassFileImporter().importPath(Path.of("target", "classes"));
 
 	private static Map<String, List<String>> imports() {
 		Map<String, List<String>> imports = new LinkedHashMap<>();
@@ -80,7 +75,7 @@ class ArchitectureTests {
 					(type) -> type.getPackageName().startsWith("io.holdfast")
 							&& !allowed.contains(type.getPackageName())))
 			.allowEmptyShould(true)
-			.check(CLASSES);
+			.check(MainClasses.ALL);
 	}
 
 	@Test
@@ -91,7 +86,7 @@ class ArchitectureTests {
 
 	@Test
 	void packagesFormNoCycle() {
-		slices().matching("io.holdfast.(**)").should().beFreeOfCycles().check(CLASSES);
+		slices().matching("io.holdfast.(**)").should().beFreeOfCycles().check(MainClasses.ALL);
 	}
 
 	@Test
@@ -110,12 +105,12 @@ class ArchitectureTests {
 			.should()
 			.accessTargetWhere(describe("reads the wall clock", ArchitectureTests::readsTheWallClock))
 			.because("time is measured by nanoTime, and expiry is judged by the store");
-		rule.check(CLASSES);
+		rule.check(MainClasses.ALL);
 	}
 
 	@Test
 	void localStoreReadsTheWallClockOnceForTheSeedOfItsTokens() {
-		JavaClass localStore = CLASSES.get(ROOT + ".backend.local.LocalLockBackend");
+		JavaClass localStore = MainClasses.ALL.get(ROOT + ".backend.local.LocalLockBackend");
 		assertThat(localStore.getAccessesFromSelf()).filteredOn(ArchitectureTests::readsTheWallClock)
 			.singleElement()
 			.satisfies((access) -> assertThat(access.getOrigin().getName()).isEqualTo("<clinit>"));
@@ -136,7 +131,7 @@ class ArchitectureTests {
 			.should()
 			.accessTargetWhere(describe("takes the time of the system", ArchitectureTests::takesSystemTime))
 			.because("tests and simulations control all of it")
-			.check(CLASSES);
+			.check(MainClasses.ALL);
 	}
 
 	private static boolean takesSystemTime(JavaAccess<?> access) {
@@ -157,7 +152,7 @@ class ArchitectureTests {
 			.dependOnClassesThat()
 			.resideInAPackage(library)
 			.because("an application may lack the library")
-			.check(CLASSES);
+			.check(MainClasses.ALL);
 	}
 
 	@ParameterizedTest
@@ -171,7 +166,7 @@ class ArchitectureTests {
 			.dependOnClassesThat()
 			.resideInAPackage(library)
 			.because("an application that lacks the library may use the other guard")
-			.check(CLASSES);
+			.check(MainClasses.ALL);
 	}
 
 	@Test
@@ -182,7 +177,7 @@ class ArchitectureTests {
 			.should()
 			.notHaveModifier(JavaModifier.SYNCHRONIZED)
 			.because("a virtual thread that blocks in it would pin its carrier")
-			.check(CLASSES);
+			.check(MainClasses.ALL);
 	}
 
 	@Test
@@ -191,7 +186,7 @@ class ArchitectureTests {
 			.accessTargetWhere(describe("uses System.out or System.err",
 					(access) -> access.getTargetOwner().isEquivalentTo(System.class)
 							&& Set.of("out", "err").contains(access.getName())))
-			.check(CLASSES);
+			.check(MainClasses.ALL);
 	}
 
 	@Test
@@ -219,7 +214,7 @@ class ArchitectureTests {
 	}
 
 	private static Set<String> packages() {
-		return CLASSES.stream()
+		return MainClasses.ALL.stream()
 			.filter((type) -> !type.getSimpleName().equals("package-info"))
 			.map(JavaClass::getPackageName)
 			.collect(Collectors.toCollection(TreeSet::new));
