@@ -90,10 +90,7 @@ final class QueueNode {
 		return this.lease == lease && !this.ended;
 	}
 
-	/**
-	 * Returns the session whose lease the key is attached to, or {@code null} if there is
-	 * none.
-	 */
+	/** Returns the session of the key's lease, or {@code null} if there is none. */
 	synchronized @Nullable Session session() {
 		return this.session;
 	}
@@ -204,8 +201,12 @@ final class QueueNode {
 	 * had not ended before.
 	 */
 	boolean end() {
+		return end(true);
+	}
+
+	private boolean end(boolean evenIfGranted) {
 		synchronized (this) {
-			if (this.ended) {
+			if (this.ended || (this.granted && !evenIfGranted)) {
 				return false;
 			}
 			this.ended = true;
@@ -214,6 +215,18 @@ final class QueueNode {
 		this.wait.stop();
 		this.demand.close();
 		return true;
+	}
+
+	/**
+	 * Ends the claim unless it is granted, so that its next attempt starts over. Returns
+	 * whether it was never granted.
+	 */
+	boolean releaseUnlessGranted() {
+		end(false);
+		synchronized (this) {
+			this.released |= !this.granted;
+			return !this.granted;
+		}
 	}
 
 	/** Ends the claim because its grant is released. */

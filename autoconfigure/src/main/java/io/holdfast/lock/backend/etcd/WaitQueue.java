@@ -148,9 +148,13 @@ final class WaitQueue {
 
 	/**
 	 * Deletes the key that a rejected request may have created: etcd carries out the one
-	 * that uses up its quota. Fails with the rejection if no key is left.
+	 * that uses up its quota. Fails with the rejection if no key is left. A later attempt
+	 * may have been granted with that key before the rejection came.
 	 */
 	private CompletableFuture<QueuePosition> deleteRejected(QueueNode queueNode, Throwable rejection) {
+		if (!queueNode.releaseUnlessGranted()) {
+			return CompletableFuture.failedFuture(rejection);
+		}
 		return delete(queueNode, 0).handle((deleted, failure) -> failure)
 			.thenCompose((failure) -> CompletableFuture.failedFuture((failure == null) ? rejection
 					: new IllegalStateException("A rejected request may have created the key", failure)));

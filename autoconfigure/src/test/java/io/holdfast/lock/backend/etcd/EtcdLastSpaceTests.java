@@ -1,15 +1,18 @@
 package io.holdfast.lock.backend.etcd;
 
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.Grant;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -42,6 +45,31 @@ class EtcdLastSpaceTests extends LateEtcdBackend {
 			.withMessageContaining("etcdctl alarm disarm");
 		assertThat(keys("locks/")).isEmpty();
 		released(this.other, granted(this.other, claim(LOCK)));
+	}
+
+	/** The next attempt has found the key, and was granted, before the rejection came. */
+	@ParameterizedTest
+	@MethodSource("claims")
+	void lateRejectionLeavesTheHold(Claim claim) throws Exception {
+		this.client.useUpQuotaWithNextAttempt();
+		this.client.delayNextAnswerToAnAttempt();
+		CompletionStage<AcquireResult> first = this.backend.tryAcquire(claim);
+		Awaitility.await("an attempt that is carried out").until(() -> keys("locks/").size() == 1);
+		Grant grant = granted(this.backend, claim);
+		this.client.carryOut();
+		assertThat(first).failsWithin(BOUND);
+		assertThat(ask(this.other, claim(LOCK))).isInstanceOf(AcquireResult.Contended.class);
+		released(this.backend, grant);
+	}
+
+	@ParameterizedTest
+	@MethodSource("claims")
+	void claimWhoseKeyMayBeLeftStartsOver(Claim claim) throws Exception {
+		this.client.useUpQuotaWithNextAttempt();
+		this.client.refuseNextDeletion();
+		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		released(this.backend, granted(this.backend, claim));
+		assertThat(keys("locks/")).isEmpty();
 	}
 
 	@ParameterizedTest

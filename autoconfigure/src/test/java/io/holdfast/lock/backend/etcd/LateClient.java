@@ -220,22 +220,27 @@ final class LateClient implements EtcdClient {
 		}
 		if (this.delaysNextAnswer && CREATION.test(transaction)) {
 			this.delaysNextAnswer = false;
-			CompletableFuture<EtcdTransaction.Answer> carriedOut = this.client.commit(transaction);
+			CompletableFuture<EtcdTransaction.Answer> carriedOut = carriedOut(transaction);
 			return delayed(() -> carriedOut);
 		}
-		CompletableFuture<EtcdTransaction.Answer> answer = send(() -> this.client.commit(transaction));
-		if (this.usesUpQuota && CREATION.test(transaction)) {
-			this.usesUpQuota = false;
-			return answer.thenCompose((done) -> CompletableFuture
-				.failedFuture(Status.RESOURCE_EXHAUSTED.withDescription("etcdserver: mvcc: database space exceeded")
-					.asRuntimeException()));
-		}
+		CompletableFuture<EtcdTransaction.Answer> answer = send(() -> carriedOut(transaction));
 		if (this.losesNextAnswer && CREATION.test(transaction)) {
 			this.losesNextAnswer = false;
 			return answer
 				.thenCompose((lost) -> CompletableFuture.failedFuture(new TimeoutException("lost by the test")));
 		}
 		return answer;
+	}
+
+	private CompletableFuture<EtcdTransaction.Answer> carriedOut(EtcdTransaction transaction) {
+		CompletableFuture<EtcdTransaction.Answer> answer = this.client.commit(transaction);
+		if (!this.usesUpQuota || !CREATION.test(transaction)) {
+			return answer;
+		}
+		this.usesUpQuota = false;
+		return answer.thenCompose((done) -> CompletableFuture
+			.failedFuture(Status.RESOURCE_EXHAUSTED.withDescription("etcdserver: mvcc: database space exceeded")
+				.asRuntimeException()));
 	}
 
 	private CompletableFuture<EtcdTransaction.Answer> delayed(
