@@ -98,9 +98,7 @@ final class QuorumAcquisition {
 			.thenCompose((votes) -> (votes.yes() >= this.nodes.quorum()) ? granted(votes) : refused(votes));
 	}
 
-	/**
-	 * Sends the attempt to a node, after what it must not overtake.
-	 */
+	/** Sends the attempt to a node, after what it must not overtake. */
 	private CompletionStage<List<Object>> send(RedlockNode node, BooleanSupplier wanted) {
 		CompletionStage<?> before = before(node);
 		if (before == null) {
@@ -275,16 +273,18 @@ final class QuorumAcquisition {
 	/**
 	 * Undoes every grant of this claim, of this or an earlier attempt. A node that
 	 * rejected the claim keeps its position while the claim waits.
-	 * @param notify whether the nodes notify their first waiters. Without a majority of
-	 * such nodes, these would be rejected again
+	 * @param notify whether the nodes notify their first waiters, which need a majority
 	 * @param last whether neither another attempt nor a release of the claim follows
 	 */
 	private void undo(boolean notify, boolean last) {
 		this.over.complete(null);
 		this.notified.remove(this.claim.owner());
 		this.nodes.all().forEach((node) -> response(node).thenAccept((response) -> undo(response, notify, last)));
-		// an earlier attempt may still be under way, and finds the claim ended
-		this.ended.compareAndSet(false, last && !this.first);
+		if (last && !this.first) {
+			// an earlier attempt finds the claim ended, or has failed before
+			this.ended.set(true);
+			this.nodes.all().forEach((node) -> node.missed().ended(this.claim, this.number));
+		}
 	}
 
 	private void undo(NodeResponse response, boolean notify, boolean last) {

@@ -268,7 +268,7 @@ class LateNodeTests {
 	void firstAttemptThatComesAfterTheLastWasRejectedIsReleased() {
 		unansweredNode();
 		assertUnansweredAttempt();
-		assertLastAttemptIsRejected();
+		assertLastAttemptIsRejected(ScriptedNode.REJECTED);
 		assertReleasedWhenItBlocksOthers();
 	}
 
@@ -276,9 +276,23 @@ class LateNodeTests {
 	void firstAttemptThatFailsAfterTheLastWasRejectedIsReleased() {
 		CompletableFuture<List<Object>> first = pendingAttempt();
 		this.nodes.get(2).released = List.of(0L);
-		assertLastAttemptIsRejected();
+		assertLastAttemptIsRejected(ScriptedNode.REJECTED);
 		first.completeExceptionally(new TimeoutException());
 		assertReleasedWhenItBlocksOthers();
+	}
+
+	/** The thread is paused between the nodes at which it undoes the last attempt. */
+	@Test
+	void firstAttemptThatFailsWhileTheLastIsUndoneIsReleased() {
+		unansweredNode();
+		ScriptedNode late = this.nodes.get(0);
+		CompletableFuture<List<Object>> first = new CompletableFuture<>();
+		late.acquired = first;
+		late.released = List.of(0L);
+		assertThat(this.backend.tryAcquire(this.claim).toCompletableFuture().join()).isInstanceOf(Contended.class);
+		this.nodes.get(2).whenReleased = () -> first.completeExceptionally(new TimeoutException());
+		assertLastAttemptIsRejected(ScriptedNode.GRANTED);
+		assertReleasedOnceItBlocksOthers(this.claim, late);
 	}
 
 	/** The claim is withdrawn before the late node rejects its last attempt. */
@@ -297,8 +311,9 @@ class LateNodeTests {
 		assertReleasedWhenItBlocksOthers();
 	}
 
-	private void assertLastAttemptIsRejected() {
+	private void assertLastAttemptIsRejected(List<Object> lastNode) {
 		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.REJECTED));
+		this.nodes.get(2).acquired = CompletableFuture.completedFuture(lastNode);
 		Claim last = this.claim.withRemainingWait(Duration.ZERO);
 		assertThat(this.backend.tryAcquire(last).toCompletableFuture().join()).isInstanceOf(Contended.class);
 		this.nodes.forEach((node) -> node.acquired = CompletableFuture.completedFuture(ScriptedNode.GRANTED));

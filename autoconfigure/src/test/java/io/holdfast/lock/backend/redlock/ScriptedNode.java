@@ -49,6 +49,10 @@ final class ScriptedNode implements NodeClient {
 	/** The response to a release. */
 	List<Object> released = List.of(1L);
 
+	/** Runs when a release is sent. */
+	Runnable whenReleased = () -> {
+	};
+
 	/** Completes when the node responds to releases. */
 	CompletionStage<?> releasable = CompletableFuture.completedFuture(1);
 
@@ -82,6 +86,7 @@ final class ScriptedNode implements NodeClient {
 		}
 		if (script == RedlockScripts.RELEASE) {
 			this.releases++;
+			this.whenReleased.run();
 			this.positions.add(args[5]);
 			if (args[3].equals(MissedRequests.EVERY_ATTEMPT)) {
 				this.ended.add(args[2]);
