@@ -9,7 +9,6 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelCompilerMode;
@@ -50,6 +49,8 @@ final class LockKey implements KeySource {
 
 	private final List<String> beanNames;
 
+	private final boolean callsApplication;
+
 	private final KeyVariables variables;
 
 	/**
@@ -76,6 +77,7 @@ final class LockKey implements KeySource {
 					ex);
 		}
 		this.beanNames = KeyBeans.names(this.expression.getAST()).toList();
+		this.callsApplication = !this.beanNames.isEmpty() || KeyCalls.haveType(this.expression.getAST());
 		String problem = new KeyExpressionVerifier(method, NAMES, this.variables.shared().getTypeLocator())
 			.problem(this.expression.getAST());
 		if (problem != null) {
@@ -150,17 +152,15 @@ final class LockKey implements KeySource {
 		try {
 			return this.expression.getValue(context);
 		}
-		catch (EvaluationException ex) {
-			throw problem("could not be evaluated: " + ex.getMessage(), ex);
-		}
 		catch (NotAKeyException ex) {
 			throw problem("has a part that " + ex.getMessage(), ex.getCause());
 		}
 		catch (RuntimeException ex) {
-			// a bean may fail for reasons of its own, such as a missing permission, which
-			// callers treat as if the method had failed
-			throw (ex instanceof LockException || !this.beanNames.isEmpty()) ? ex
-					: problem("could not be evaluated: " + Failures.rootMessage(ex), ex);
+			// called code may fail for reasons of its own, such as a missing permission,
+			// which callers treat as if the method had failed
+			RuntimeException own = KeyCalls.thrown(ex);
+			throw (own instanceof LockException || (own != null && this.callsApplication)) ? own : problem(
+					"could not be evaluated: " + ((own == null) ? ex.getMessage() : Failures.rootMessage(own)), ex);
 		}
 	}
 

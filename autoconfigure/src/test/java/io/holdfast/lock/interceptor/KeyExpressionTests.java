@@ -74,7 +74,15 @@ class KeyExpressionTests {
 		with(KeyOfDenyingBean.class, this.runner, (bean) -> {
 			assertThatExceptionOfType(DeniedException.class).isThrownBy(bean::whole);
 			assertThatExceptionOfType(DeniedException.class).isThrownBy(() -> bean.part("x"));
+			assertThatExceptionOfType(DeniedException.class).isThrownBy(bean::property);
 		});
+	}
+
+	/** It is the application's code as well. */
+	@Test
+	void exceptionOfAStaticMethodReachesTheCallerAsItIs() {
+		with(KeyOfDenyingBean.class, this.runner,
+				(bean) -> assertThatExceptionOfType(DeniedException.class).isThrownBy(bean::type));
 	}
 
 	@Test
@@ -159,6 +167,10 @@ class KeyExpressionTests {
 			return "eu-" + id;
 		}
 
+		public static String denied() {
+			throw new DeniedException();
+		}
+
 		public static int loader() {
 			return System.identityHashCode(Regions.class.getClassLoader());
 		}
@@ -180,6 +192,10 @@ class KeyExpressionTests {
 	}
 
 	static class Tenants {
+
+		public String getOwner() {
+			throw new DeniedException();
+		}
 
 		public String denied() {
 			throw new DeniedException();
@@ -261,6 +277,14 @@ class KeyExpressionTests {
 
 		@DistributedLock(name = "k", keys = { "#id", "@tenants.denied()" })
 		public void part(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "@tenants.owner")
+		public void property() {
+		}
+
+		@DistributedLock(name = "k", key = "T(io.holdfast.lock.interceptor.KeyExpressionTests$Regions).denied()")
+		public void type() {
 		}
 
 	}

@@ -60,6 +60,8 @@ class KeyThatNeverWorksTests {
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> call("thrown", new Thrower()))
 			.withMessageContaining("\"#thrower.fail()\" could not be evaluated: UnsupportedOperationException: no id.")
 			.withCauseExactlyInstanceOf(UnsupportedOperationException.class);
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> call("parsed", "x"))
+			.withMessageContaining("could not be evaluated: NumberFormatException: For input string");
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> call("part", 0))
 			.withMessageContaining("its key \"1 / #id\" could not be evaluated");
 	}
@@ -178,6 +180,10 @@ class KeyThatNeverWorksTests {
 
 		@DistributedLock(name = "k", key = "1 / #id")
 		public void division(int id) {
+		}
+
+		@DistributedLock(name = "k", key = "T(Integer).parseInt(#id) + T(java.lang.Long).parseLong(#id)")
+		public void parsed(String id) {
 		}
 
 		@DistributedLock(name = "k", keys = { "#id", "1 / #id" })
