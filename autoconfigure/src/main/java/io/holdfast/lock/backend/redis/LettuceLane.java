@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.redis;
 
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -40,20 +42,37 @@ final class LettuceLane {
 		return this.inProgress.get();
 	}
 
-	/** Connects if necessary. Completes with whether that has succeeded; never fails. */
-	CompletionStage<Boolean> connects() {
-		return current().get().handle((connection, failure) -> failure == null);
+	/** Whether there is a connection, as far as is known. */
+	boolean isOpen() {
+		return isOpen(this.connection);
+	}
+
+	private static boolean isOpen(SharedAttempt<LettuceConnection> attempt) {
+		return attempt.hasSucceeded() && !attempt.get().toCompletableFuture().join().isLost();
 	}
 
 	/**
 	 * Sends a request, after connecting if necessary.
+	 * @param open returns another lane that is open, which sends the request if this one
+	 * cannot connect
 	 * @return the response; never throws
 	 */
-	<T> CompletionStage<T> send(Function<LettuceConnection, ? extends CompletionStage<T>> request) {
+	<T> CompletionStage<T> send(Function<LettuceConnection, ? extends CompletionStage<T>> request,
+			Supplier<Optional<LettuceLane>> open) {
 		SharedAttempt<LettuceConnection> used = current();
 		this.inProgress.incrementAndGet();
-		return used.get().<T>thenCompose(request::apply).whenComplete((value, failure) -> {
-			this.inProgress.decrementAndGet();
+		return used.get()
+			.handle((connection, failure) -> (failure == null) ? send(used, connection, request)
+					: open.get()
+						.map((other) -> other.send(request, Optional::empty))
+						.orElseGet(() -> CompletableFuture.failedStage(failure)))
+			.thenCompose(Function.identity())
+			.whenComplete((value, failure) -> this.inProgress.decrementAndGet());
+	}
+
+	private <T> CompletionStage<T> send(SharedAttempt<LettuceConnection> used, LettuceConnection connection,
+			Function<LettuceConnection, ? extends CompletionStage<T>> request) {
+		return request.apply(connection).whenComplete((value, failure) -> {
 			if (failure != null && RedisErrors.isReadOnly(failure) && replace(used)) {
 				this.onReplica.run();
 			}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -122,14 +123,25 @@ public final class LettuceScriptClient implements ScriptClient {
 
 	private <T> CompletionStage<T> send(LettuceLane lane,
 			Function<LettuceConnection, ? extends CompletionStage<T>> request) {
-		return this.closed ? CompletableFuture.failedStage(new ClientClosedException()) : lane.send(request);
+		return this.closed ? CompletableFuture.failedStage(new ClientClosedException())
+				: lane.send(request, this::openLane);
+	}
+
+	/**
+	 * Returns a lane for a request whose own cannot connect, as after a change of the
+	 * password: an open connection stays valid.
+	 */
+	private Optional<LettuceLane> openLane() {
+		return Stream.concat(this.lanes.stream(), Stream.of(this.renewals))
+			.filter(LettuceLane::isOpen)
+			.min(Comparator.comparingInt(LettuceLane::inProgress));
 	}
 
 	@Override
 	public List<CompletionStage<List<Object>>> evalShaAll(RedisScript script, List<Call> calls) {
 		List<CompletableFuture<List<Object>>> answers = new ArrayList<>(calls.size());
 		calls.forEach((call) -> answers.add(new CompletableFuture<>()));
-		this.pipelines.send(() -> renew((connection) -> {
+		this.pipelines.send(() -> send(this.renewals, (connection) -> {
 			for (int i = 0; i < answers.size(); i++) {
 				Call call = calls.get(i);
 				settle(answers.get(i), run(connection.commands(), script, call.keys(), call.args()));
@@ -141,14 +153,6 @@ public final class LettuceScriptClient implements ScriptClient {
 			return null;
 		}));
 		return List.copyOf(answers);
-	}
-
-	/**
-	 * Sends renewals on the connection of other requests if they have none of their own
-	 * and cannot open it, as after a change of the password: an open one stays valid.
-	 */
-	private <T> CompletionStage<T> renew(Function<LettuceConnection, ? extends CompletionStage<T>> request) {
-		return this.renewals.connects().thenCompose((open) -> send(open ? this.renewals : freeLane(), request));
 	}
 
 	private static void settle(CompletableFuture<List<Object>> answer, CompletionStage<List<Object>> response) {

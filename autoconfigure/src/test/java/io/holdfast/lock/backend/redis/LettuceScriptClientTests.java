@@ -173,6 +173,24 @@ class LettuceScriptClientTests {
 		}
 	}
 
+	/** A request that waits for replicas keeps the connection that is open. */
+	@Test
+	void requestsShareAConnectionAfterThePasswordWasReplaced() throws Exception {
+		this.server.ask("acl", "setuser", "locks", "on", ">first", "~*", "&*", "+@all");
+		ScriptClient login = RedisLibrary.LETTUCE
+			.client("redis://locks:first@" + ServerProcess.HOST + ":" + this.server.port(), TestRedis.options(1));
+		try {
+			get(login.eval(COUNT, KEYS));
+			this.server.ask("acl", "setuser", "locks", "resetpass", ">second");
+			CompletionStage<?> waiting = login.evalShaReplicated(COUNT, new Call(KEYS), 1, Duration.ofMillis(200));
+			assertThat(get(login.evalSha(COUNT, KEYS))).containsExactly(3L);
+			get(waiting);
+		}
+		finally {
+			login.close();
+		}
+	}
+
 	private static Throwable failure(CompletionStage<?> stage) {
 		return stage.<Throwable>handle((value, failure) -> failure).toCompletableFuture().join();
 	}
