@@ -18,9 +18,7 @@ final class QueueNode {
 
 	final Claim claim;
 
-	private final KeyNames names;
-
-	private String key;
+	private final KeyName name;
 
 	private @Nullable Session session;
 
@@ -48,23 +46,22 @@ final class QueueNode {
 
 	QueueNode(Claim claim, KeyNames names) {
 		this.claim = claim;
-		this.names = names;
-		this.key = names.take(claim);
+		this.name = new KeyName(names, claim);
 	}
 
 	/** Returns the key, which other claims may have had before. */
-	synchronized String key() {
-		return this.key;
+	String key() {
+		return this.name.text();
 	}
 
-	/**
-	 * Takes another key, unless a request may still create the present one. The name of
-	 * the present one stays taken, so that no later claim meets the key of the other
-	 * claim.
-	 */
+	KeyName name() {
+		return this.name;
+	}
+
+	/** Takes another key, unless a request may still create the present one. */
 	synchronized void takeAnotherKey() {
 		if (this.open == 0 && this.revision == 0) {
-			this.key = this.names.take(this.claim);
+			this.name.change();
 		}
 	}
 

@@ -54,7 +54,7 @@ final class QueueNodes {
 	void end(QueueNode queueNode, boolean free) {
 		queueNode.end();
 		if (this.byOwner.remove(queueNode.claim.owner(), queueNode) && free) {
-			this.names.free(queueNode.key());
+			queueNode.name().free();
 		}
 	}
 

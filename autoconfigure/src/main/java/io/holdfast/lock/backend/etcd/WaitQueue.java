@@ -221,7 +221,12 @@ final class WaitQueue {
 	}
 
 	private CompletableFuture<Boolean> delete(QueueNode queueNode, long revision) {
-		return this.calls.delete(queueNode.key(), EtcdKeys.value(queueNode.claim), revision);
+		return this.calls.delete(queueNode.key(), EtcdKeys.value(queueNode.claim), revision)
+			.whenComplete((deleted, failure) -> {
+				if (failure != null) {
+					queueNode.name().deletionUnanswered();
+				}
+			});
 	}
 
 	/** Completes when no request can create the key any more. */

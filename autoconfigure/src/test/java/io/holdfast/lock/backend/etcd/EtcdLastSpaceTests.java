@@ -13,6 +13,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -58,8 +59,7 @@ class EtcdLastSpaceTests extends LateEtcdBackend {
 		Grant grant = granted(this.backend, claim);
 		this.client.carryOut();
 		assertThat(first).failsWithin(BOUND);
-		assertThat(ask(this.other, claim(LOCK))).isInstanceOf(AcquireResult.Contended.class);
-		released(this.backend, grant);
+		assertThatHolderExcludesOthers(grant);
 	}
 
 	@ParameterizedTest
@@ -81,6 +81,36 @@ class EtcdLastSpaceTests extends LateEtcdBackend {
 		assertThat(keys("locks/")).hasSize(1);
 		assertThat(this.backend.abandon(claim)).succeedsWithin(BOUND);
 		assertThat(keys("locks/")).isEmpty();
+	}
+
+	/** A slow member carries out the deletion of the former key. */
+	@ParameterizedTest
+	@MethodSource("claims")
+	void lateDeletionLeavesTheKeyOfAClaimThatStartedOver(Claim claim) throws Exception {
+		this.client.useUpQuotaWithNextAttempt();
+		this.client.holdBackNextDeletion();
+		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		Grant grant = granted(this.backend, claim);
+		assertThat(this.client.carryOut()).isOne();
+		assertThatHolderExcludesOthers(grant);
+	}
+
+	@ParameterizedTest
+	@MethodSource("claims")
+	void lateReleaseLeavesTheKeyOfAClaimThatStartedOver(Claim claim) throws Exception {
+		Grant first = granted(this.backend, claim);
+		this.client.holdBackNextDeletion();
+		assertThat(answer(this.backend.release(first))).isInstanceOf(ReleaseResult.Indeterminate.class);
+		Grant second = granted(this.backend, claim);
+		assertThat(this.client.carryOut()).isOne();
+		assertThatHolderExcludesOthers(second);
+	}
+
+	private void assertThatHolderExcludesOthers(Grant grant) throws Exception {
+		Claim waiting = claim(LOCK);
+		assertThat(ask(this.other, waiting)).isInstanceOf(AcquireResult.Contended.class);
+		released(this.backend, grant);
+		released(this.other, granted(this.other, waiting));
 	}
 
 }
