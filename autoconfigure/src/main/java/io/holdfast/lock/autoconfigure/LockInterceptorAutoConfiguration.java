@@ -5,6 +5,7 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -14,12 +15,14 @@ import org.springframework.context.annotation.Role;
 
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.fencing.Fence;
+import io.holdfast.lock.fencing.TransactionFence;
 import io.holdfast.lock.interceptor.BackendCapabilityVerifier;
 import io.holdfast.lock.interceptor.ChildContextVerifier;
 import io.holdfast.lock.interceptor.DistributedLockBeanPostProcessor;
 import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
 import io.holdfast.lock.interceptor.LifecycleMethodVerifier;
 import io.holdfast.lock.interceptor.LockChainVerifier;
+import io.holdfast.lock.transaction.MethodTransactions;
 
 /**
  * Auto-configuration for annotated methods: proxies them with their locks and verifies
@@ -38,7 +41,7 @@ public final class LockInterceptorAutoConfiguration {
 				(method, type) -> {
 					boolean here = beanFactory.getBeanNamesForType(FenceBeanPostProcessor.class, true,
 							false).length > 0;
-					return unfencedReason(fence.getIfAvailable(), here, method, type);
+					return unfencedReason(fence.getIfAvailable(), here, method, type, beanFactory);
 				}, (backend) -> checks.ifAvailable((present) -> present.require(backend)));
 	}
 
@@ -75,9 +78,14 @@ public final class LockInterceptorAutoConfiguration {
 	 * The fence may belong to a parent context, whose post-processor does not see the
 	 * beans of this context.
 	 */
-	private static @Nullable String unfencedReason(@Nullable Fence fence, boolean here, Method method, Class<?> type) {
+	private static @Nullable String unfencedReason(@Nullable Fence fence, boolean here, Method method, Class<?> type,
+			BeanFactory beanFactory) {
 		if (fence == null) {
 			return "Spring JDBC or transaction support is missing. Add 'spring-boot-starter-jdbc', or remove 'fenced'";
+		}
+		if (here && fence instanceof TransactionFence) {
+			String never = new MethodTransactions(beanFactory).unfencedReason(method, type);
+			return (never != null) ? never : fence.unfencedReason(method, type);
 		}
 		return here ? fence.unfencedReason(method, type)
 				: "this application context is a child without FencingAutoConfiguration. Import it there, or remove 'fenced'";

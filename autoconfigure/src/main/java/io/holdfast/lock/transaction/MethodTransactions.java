@@ -49,6 +49,27 @@ public final class MethodTransactions {
 	}
 
 	/**
+	 * Returns why a method never runs in a transaction that can be fenced, whatever
+	 * transaction its caller has.
+	 * @param method the method
+	 * @param type the class of its bean
+	 * @return the reason with the remedy, or {@code null} if that depends on the call
+	 */
+	public @Nullable String unfencedReason(Method method, Class<?> type) {
+		TransactionInterceptor interceptor = interceptor();
+		TransactionAttribute attribute = (interceptor != null) ? attribute(interceptor, method, type) : null;
+		int propagation = (attribute != null) ? attribute.getPropagationBehavior()
+				: TransactionDefinition.PROPAGATION_REQUIRED;
+		if (propagation == TransactionDefinition.PROPAGATION_NEVER
+				|| propagation == TransactionDefinition.PROPAGATION_NOT_SUPPORTED) {
+			return "it never runs in a transaction, because its propagation is NEVER or NOT_SUPPORTED. Use another propagation, such as REQUIRED, or remove 'fenced' and use a FencingGuard";
+		}
+		return (attribute != null && attribute.isReadOnly()
+				&& propagation == TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+						? "its transaction is always read-only. Remove 'readOnly', or remove 'fenced'" : null;
+	}
+
+	/**
 	 * Runs a locked call. Suspends the caller's transaction meanwhile if the method
 	 * always has its own ({@code REQUIRES_NEW}). Its lock then surrounds only that
 	 * transaction.
