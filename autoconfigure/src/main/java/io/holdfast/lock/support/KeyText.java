@@ -80,12 +80,12 @@ public final class KeyText {
 		if (value instanceof String text) {
 			return text;
 		}
-		Object content = unwrapped(KotlinValues.unboxed(value));
-		if (content == null) {
-			throw new NotAKeyException(
-					shared((value != null) ? "an empty " + value.getClass().getSimpleName() : "null"));
-		}
 		try {
+			Object content = content(value);
+			if (content == null) {
+				throw new NotAKeyException(
+						shared((value != null) ? "an empty " + value.getClass().getSimpleName() : "null"));
+			}
 			return text(content);
 		}
 		catch (StackOverflowError ex) {
@@ -132,9 +132,11 @@ public final class KeyText {
 				+ ", so unrelated calls would share one lock. Pass a value, or omit the key if all calls should share one lock";
 	}
 
-	private static @Nullable Object unwrapped(@Nullable Object value) {
+	/** Returns what a value contains, at any depth; {@code null} if it is empty. */
+	private static @Nullable Object content(@Nullable Object boxed) {
+		Object value = KotlinValues.unboxed(boxed);
 		if (value instanceof Optional<?> optional) {
-			return optional.orElse(null);
+			return content(optional.orElse(null));
 		}
 		if (value instanceof OptionalLong optional) {
 			return optional.isPresent() ? optional.getAsLong() : null;
@@ -145,7 +147,7 @@ public final class KeyText {
 		if (value instanceof OptionalDouble optional) {
 			return optional.isPresent() ? optional.getAsDouble() : null;
 		}
-		return (value instanceof AtomicReference<?> reference) ? reference.get() : value;
+		return (value instanceof AtomicReference<?> reference) ? content(reference.get()) : value;
 	}
 
 	private static String text(@Nullable Object boxed) {

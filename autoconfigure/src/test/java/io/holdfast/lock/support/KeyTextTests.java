@@ -171,6 +171,17 @@ class KeyTextTests {
 	}
 
 	@Test
+	void emptyContentIsRejectedAtAnyDepth() {
+		refused(new AtomicReference<>(Optional.empty()));
+		refused(Optional.of(new AtomicReference<>()));
+		refused(new AtomicReference<>(new AtomicReference<>(OptionalDouble.empty())));
+		AtomicReference<Object> itself = new AtomicReference<>();
+		itself.set(itself);
+		refused(itself);
+		assertThat(KeyText.of(new AtomicReference<>(Optional.of("a")))).isEqualTo("a");
+	}
+
+	@Test
 	void referenceIsItsContent() {
 		refused(new AtomicReference<>(new Plain()));
 		refused(new Part(1, new AtomicReference<>(new HashSet<>())));
