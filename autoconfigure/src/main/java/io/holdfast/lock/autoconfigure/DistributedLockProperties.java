@@ -8,6 +8,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.support.BlankText;
 import io.holdfast.lock.transaction.WhenActive;
 
 /**
@@ -50,6 +51,13 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Nullabl
 		if (namespace.isBlank()) {
 			throw new LockConfigurationException(
 					"The property 'distributed-lock.namespace' is blank, so locks of different applications could have the same name. Set a name, or remove the property for the default.");
+		}
+		// trimming it would change the names of locks that other instances hold
+		if (BlankText.isBlank(namespace.substring(0, 1))
+				|| BlankText.isBlank(namespace.substring(namespace.length() - 1))) {
+			throw new LockConfigurationException(
+					"The property 'distributed-lock.namespace' is '%s', which starts or ends with a blank or invisible character, so instances with and without it would hold the same lock. Remove the blank."
+						.formatted(namespace));
 		}
 		// Spring Boot leaves a placeholder that it cannot resolve in the value.
 		if (namespace.contains("${")) {

@@ -15,6 +15,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
@@ -74,6 +75,19 @@ class SettingsCheckTests {
 				.rootCause()
 				.isInstanceOf(LockConfigurationException.class)
 				.hasMessageContaining("'distributed-lock.namespace' is blank"));
+	}
+
+	/** As of a quoted value or an environment variable of one instance. */
+	@ParameterizedTest
+	@ValueSource(strings = { "shop ", " shop", "shop\t", "shop\u00a0", "\u200bshop" })
+	void namespaceWithSurroundingBlanksStopsTheStart(String namespace) {
+		MapPropertySource quoted = new MapPropertySource("quoted", Map.of("distributed-lock.namespace", namespace));
+		this.runner.withInitializer((context) -> context.getEnvironment().getPropertySources().addFirst(quoted))
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining("starts or ends with a blank")
+				.hasMessageContaining("Remove the blank"));
 	}
 
 	/** Spring Boot would leave the placeholder in the names of all locks. */
