@@ -15,13 +15,16 @@ import org.springframework.expression.EvaluationException;
 import org.springframework.expression.TypeLocator;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.IntLiteral;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpAnd;
 import org.springframework.expression.spel.ast.OpOr;
+import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
@@ -57,16 +60,24 @@ final class KeyMemberVerifier {
 	 * with the key, or {@code null}.
 	 */
 	@Nullable String problem(SpelNode node) {
+		return problem(node, true);
+	}
+
+	private @Nullable String problem(SpelNode node, boolean ofTheRoot) {
 		String problem = null;
-		if (node instanceof TypeReference) {
+		if (node instanceof TypeReference || node instanceof ConstructorReference) {
 			problem = unknownType(node.getChild(0).toStringAST());
 		}
 		else if (node instanceof CompoundExpression && node.getChild(0) instanceof VariableReference variable) {
 			String name = variable.toStringAST().substring(1);
-			problem = name.equals("root") ? missingArgument(node) : unknownMember(name, node.getChild(1));
+			problem = name.equals("root") ? missingArgument(node, 1) : unknownMember(name, node.getChild(1));
 		}
+		else if (node instanceof CompoundExpression && ofTheRoot) {
+			problem = missingArgument(node, 0);
+		}
+		boolean ofAnElement = node instanceof Projection || node instanceof Selection;
 		for (int i = 0; i < evaluated(node) && problem == null; i++) {
-			problem = problem(node.getChild(i));
+			problem = problem(node.getChild(i), ofTheRoot && !ofAnElement);
 		}
 		return problem;
 	}
@@ -95,10 +106,11 @@ final class KeyMemberVerifier {
 		}
 	}
 
-	private @Nullable String missingArgument(SpelNode node) {
+	/** The arguments may be at the root, or after {@code #root}. */
+	private @Nullable String missingArgument(SpelNode node, int args) {
 		int count = this.method.getParameterCount();
-		if (node.getChildCount() > 2 && node.getChild(1) instanceof PropertyOrFieldReference property
-				&& property.getName().equals("args") && node.getChild(2) instanceof Indexer indexer
+		if (node.getChildCount() > args + 1 && node.getChild(args) instanceof PropertyOrFieldReference property
+				&& property.getName().equals("args") && node.getChild(args + 1) instanceof Indexer indexer
 				&& indexer.getChild(0) instanceof IntLiteral index && Integer.parseInt(index.toStringAST()) >= count) {
 			return "refers to the argument %s, but the method has %s. The first argument is args[0]"
 				.formatted(index.toStringAST(), (count == 1) ? "1 parameter" : count + " parameters");
