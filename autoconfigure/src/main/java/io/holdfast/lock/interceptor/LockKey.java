@@ -159,8 +159,11 @@ final class LockKey implements KeySource {
 			// called code may fail for reasons of its own, such as a missing permission,
 			// which callers treat as if the method had failed
 			RuntimeException own = KeyCalls.thrown(ex);
-			throw (own instanceof LockException || (own != null && this.callsApplication)) ? own : problem(
-					"could not be evaluated: " + ((own == null) ? ex.getMessage() : Failures.rootMessage(own)), ex);
+			if (own == null) {
+				throw problem("could not be evaluated: " + ex.getMessage(), ex);
+			}
+			throw (own instanceof LockException || this.callsApplication) ? own
+					: problem("could not be evaluated: " + Failures.rootMessage(own), own);
 		}
 	}
 

@@ -75,6 +75,7 @@ class KeyExpressionTests {
 			assertThatExceptionOfType(DeniedException.class).isThrownBy(bean::whole);
 			assertThatExceptionOfType(DeniedException.class).isThrownBy(() -> bean.part("x"));
 			assertThatExceptionOfType(DeniedException.class).isThrownBy(bean::property);
+			assertThatExceptionOfType(DeniedException.class).isThrownBy(bean::index);
 		});
 	}
 
@@ -193,11 +194,11 @@ class KeyExpressionTests {
 
 	static class Tenants {
 
-		public String getOwner() {
+		public String denied() {
 			throw new DeniedException();
 		}
 
-		public String denied() {
+		public String getRefused() {
 			throw new DeniedException();
 		}
 
@@ -275,12 +276,16 @@ class KeyExpressionTests {
 		public void whole() {
 		}
 
-		@DistributedLock(name = "k", keys = { "#id", "@tenants.denied()" })
-		public void part(String id) {
+		@DistributedLock(name = "k", key = "'a' + @tenants.refused")
+		public void property() {
 		}
 
-		@DistributedLock(name = "k", key = "@tenants.owner")
-		public void property() {
+		@DistributedLock(name = "k", key = "@tenants['refused']")
+		public void index() {
+		}
+
+		@DistributedLock(name = "k", keys = { "#id", "@tenants.denied()" })
+		public void part(String id) {
 		}
 
 		@DistributedLock(name = "k", key = "T(io.holdfast.lock.interceptor.KeyExpressionTests$Regions).denied()")

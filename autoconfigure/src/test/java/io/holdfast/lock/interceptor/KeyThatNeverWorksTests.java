@@ -1,6 +1,8 @@
 package io.holdfast.lock.interceptor;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 import org.junit.jupiter.api.Test;
@@ -30,6 +32,12 @@ class KeyThatNeverWorksTests {
 			type | its key "T(java.lang.Sys).x()" refers to the type 'java.lang.Sys', which does not exist
 			typeInPart | refers to the type 'Sys', which does not exist. Correct the name, with its package
 			argument | refers to the argument 2, but the method has 1 parameter. The first argument is args[0]
+			construction | refers to the type 'java.lang.Sys', which does not exist. Correct the name, with its package
+			arrayConstruction | refers to the type 'Sys', which does not exist
+			bareArgument | refers to the argument 2, but the method has 1 parameter. The first argument is args[0]
+			argumentOfCall | refers to the argument 2, but the method has 1 parameter
+			elements | refers to the type 'Sys', which does not exist
+			nullSafe | refers to the type 'Sys', which does not exist
 			noArgument | refers to the argument 0, but the method has 0 parameters
 			method | its key "#id.foo(1)" calls 'foo' with 1 argument, which the type String does not have
 			arguments | calls 'substring' with 3 arguments, which the type String does not have
@@ -45,7 +53,7 @@ class KeyThatNeverWorksTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "type", "array", "nested", "argument", "condition", "substring", "varargs", "number",
-			"subclass", "optional", "staticMethod", "text" })
+			"subclass", "optional", "staticMethod", "text", "construction", "bareArgument", "elements", "nullSafe" })
 	void startSucceeds(String method) {
 		assertThat(this.specs.get(method(Sometimes.class, method), Sometimes.class)).isNotNull();
 	}
@@ -62,6 +70,9 @@ class KeyThatNeverWorksTests {
 			.withCauseExactlyInstanceOf(UnsupportedOperationException.class);
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> call("parsed", "x"))
 			.withMessageContaining("could not be evaluated: NumberFormatException: For input string");
+		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> call("getter", new Thrower()))
+			.withMessageContaining("\"#thrower.id\" could not be evaluated: UnsupportedOperationException: no id.")
+			.withCauseExactlyInstanceOf(UnsupportedOperationException.class);
 		assertThatExceptionOfType(LockConfigurationException.class).isThrownBy(() -> call("part", 0))
 			.withMessageContaining("its key \"1 / #id\" could not be evaluated");
 	}
@@ -70,6 +81,7 @@ class KeyThatNeverWorksTests {
 	@Test
 	void lockThatABeanOfTheExpressionDoesNotGetIsReportedAsSuch() {
 		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> call("locked", new Thrower()));
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> call("lockedGetter", new Thrower()));
 	}
 
 	private LockRequest call(String method, Object argument) {
@@ -78,6 +90,14 @@ class KeyThatNeverWorksTests {
 	}
 
 	static class Thrower {
+
+		public String getId() {
+			return fail();
+		}
+
+		public String getLock() {
+			return lock();
+		}
 
 		public String fail() {
 			throw new UnsupportedOperationException("no id");
@@ -102,6 +122,30 @@ class KeyThatNeverWorksTests {
 
 		@DistributedLock(name = "k", key = "#root.args[2]")
 		public void argument(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "new java.lang.Sys(#id)")
+		public void construction(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "new Sys[]{#id}")
+		public void arrayConstruction(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "args[2]")
+		public void bareArgument(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "#id.concat(args[2])")
+		public void argumentOfCall(String id) {
+		}
+
+		@DistributedLock(name = "k", key = "#ids.![T(Sys).x(#this)]")
+		public void elements(List<String> ids) {
+		}
+
+		@DistributedLock(name = "k", key = "#id?.concat(T(Sys).x())")
+		public void nullSafe(String id) {
 		}
 
 		@DistributedLock(name = "k", key = "#root.args[0]")
@@ -150,6 +194,24 @@ class KeyThatNeverWorksTests {
 		public void argument(int id) {
 		}
 
+		@DistributedLock(name = "k", keys = { "new String('a')", "new java.math.BigDecimal(#id)", "new int[]{#id, 2}",
+				"new String[]{'a'}", "new int[3]" })
+		public void construction(int id) {
+		}
+
+		@DistributedLock(name = "k", keys = { "args[0]", "args.length > 1 ? args[1] : 'none'" })
+		public void bareArgument(int id) {
+		}
+
+		@DistributedLock(name = "k", keys = { "#ids.![a.b.c]", "#ids.![args[7]]", "#ids.?[unknown > args[7]]",
+				"#ids.^[x].y", "#ids.![#this.foo()]" })
+		public void elements(List<Map<String, Object>> ids) {
+		}
+
+		@DistributedLock(name = "k", keys = { "#value?.foo", "#value?.foo?.bar(1)", "#value?.get(#value.foo)" })
+		public void nullSafe(Map<String, Object> value) {
+		}
+
 		@DistributedLock(name = "k", key = "#id.substring(1, 2)")
 		public void substring(String id) {
 		}
@@ -192,6 +254,14 @@ class KeyThatNeverWorksTests {
 
 		@DistributedLock(name = "k", key = "#thrower.fail()")
 		public void thrown(Thrower thrower) {
+		}
+
+		@DistributedLock(name = "k", key = "#thrower.id")
+		public void getter(Thrower thrower) {
+		}
+
+		@DistributedLock(name = "k", key = "#thrower.lock")
+		public void lockedGetter(Thrower thrower) {
 		}
 
 		@DistributedLock(name = "k", key = "#thrower.lock()")
