@@ -13,7 +13,6 @@ import java.util.Deque;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -41,8 +40,9 @@ import org.springframework.util.ReflectionUtils;
  * enum constant is its name. That of a {@link Date} or a {@link Calendar} is its instant,
  * that of an {@link InetAddress} lacks the host name, which it may or may not know, and
  * that of an {@code Optional} is the text of its content. Lists, arrays, sorted sets and
- * maps, and records consist of the texts of their parts. A value class of Kotlin is
- * represented by its unboxed value.
+ * maps, and records consist of the texts of their parts, in which a backslash precedes
+ * each character that separates parts. A value class of Kotlin is represented by its
+ * unboxed value.
  *
  * <p>
  * A value is rejected if its class has no {@code toString()} of its own, or if that
@@ -86,7 +86,7 @@ public final class KeyText {
 				throw new NotAKeyException(
 						shared((value != null) ? "an empty " + value.getClass().getSimpleName() : "null"));
 			}
-			return text(content);
+			return text(content, false);
 		}
 		catch (StackOverflowError ex) {
 			throw new NotAKeyException(
@@ -150,7 +150,11 @@ public final class KeyText {
 		return (value instanceof AtomicReference<?> reference) ? content(reference.get()) : value;
 	}
 
-	private static String text(@Nullable Object boxed) {
+	private static String part(@Nullable Object value) {
+		return text(value, true);
+	}
+
+	private static String text(@Nullable Object boxed, boolean part) {
 		Object value = KotlinValues.unboxed(boxed);
 		if (value == null) {
 			return "null";
@@ -165,15 +169,19 @@ public final class KeyText {
 			return calendar.toInstant().toString();
 		}
 		if (value instanceof InetAddress || value instanceof InetSocketAddress) {
-			return address(value);
+			return LeafText.address(value);
+		}
+		if (value instanceof Double || value instanceof Float) {
+			return LeafText.number((Number) value);
 		}
 		if (value instanceof Optional<?> optional) {
-			return optional.isPresent() ? "Optional[" + text(optional.get()) + "]" : optional.toString();
+			return optional.isPresent() ? "Optional[" + part(optional.get()) + "]" : optional.toString();
 		}
 		if (value instanceof AtomicReference<?> reference) {
-			return text(reference.get());
+			return text(reference.get(), part);
 		}
-		return textOfParts(value);
+		String text = textOfParts(value);
+		return (text != null) ? text : part ? LeafText.escaped(textOfItsOwn(value)) : textOfItsOwn(value);
 	}
 
 	private static String instant(Date date) {
@@ -185,37 +193,28 @@ public final class KeyText {
 		}
 	}
 
-	/** Equal addresses may differ in their host name and, with IPv6, in their scope. */
-	private static String address(Object value) {
-		if (value instanceof InetSocketAddress socket) {
-			String host = (socket.getAddress() != null) ? address(socket.getAddress())
-					: socket.getHostString().toLowerCase(Locale.ROOT);
-			return host + ":" + socket.getPort();
-		}
-		return ((InetAddress) value).getHostAddress().split("%", 2)[0];
-	}
-
-	private static String textOfParts(Object value) {
+	/** Returns the text of a value with parts; {@code null} for any other one. */
+	private static @Nullable String textOfParts(Object value) {
 		Class<?> type = value.getClass();
 		if (value instanceof Collection<?> several) {
 			requireOrder(type, value instanceof List || value instanceof Deque || isSorted(type));
-			return joined("[", several, KeyText::text, "]");
+			return joined("[", several, KeyText::part, "]");
 		}
 		if (type.isArray()) {
-			return joined("[", Arrays.asList(ObjectUtils.toObjectArray(value)), KeyText::text, "]");
+			return joined("[", Arrays.asList(ObjectUtils.toObjectArray(value)), KeyText::part, "]");
 		}
 		if (value instanceof Map<?, ?> entries) {
 			requireOrder(type, isSorted(type));
-			return joined("{", entries.entrySet(), KeyText::text, "}");
+			return joined("{", entries.entrySet(), KeyText::part, "}");
 		}
 		if (value instanceof Map.Entry<?, ?> entry) {
-			return text(entry.getKey()) + "=" + text(entry.getValue());
+			return part(entry.getKey()) + "=" + part(entry.getValue());
 		}
 		if (CONSISTS_OF_COMPONENTS.get(type)) {
 			return joined(type.getSimpleName() + "[", List.of(type.getRecordComponents()),
 					(component) -> text(component, value), "]");
 		}
-		return textOfItsOwn(value);
+		return null;
 	}
 
 	/**
@@ -246,7 +245,7 @@ public final class KeyText {
 
 	private static String text(RecordComponent component, Object value) {
 		ReflectionUtils.makeAccessible(component.getAccessor());
-		return component.getName() + "=" + text(ReflectionUtils.invokeMethod(component.getAccessor(), value));
+		return component.getName() + "=" + part(ReflectionUtils.invokeMethod(component.getAccessor(), value));
 	}
 
 	private static boolean isSorted(Class<?> type) {

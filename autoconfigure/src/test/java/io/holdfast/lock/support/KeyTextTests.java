@@ -170,6 +170,40 @@ class KeyTextTests {
 			.orElseThrow());
 	}
 
+	/** Otherwise, a text of a user chooses the lock of another one. */
+	@Test
+	void partsCannotBeMistakenForOthers() {
+		differ(new Part(1, new Pair("x, second=y", "z")), new Part(1, new Pair("x", "y, second=z")));
+		differ(List.of("a, b"), List.of("a", "b"));
+		differ(List.of("a\\", "b"), List.of("a\\, b"));
+		differ(List.of(List.of("a", "b"), List.of("c")), List.of(List.of("a", "b], [c")));
+		differ(List.of(List.of("a", "b]"), List.of("c")), List.of(List.of("a"), List.of("b]", "c")));
+		differ(List.of(List.of("[a", "b")), List.of(List.of(List.of("a"), "b")));
+		differ(Map.entry("a=b", "c"), Map.entry("a", "b=c"));
+		differ(new TreeMap<>(Map.of("a", "b, c=d")), new TreeMap<>(Map.of("a", "b", "c", "d")));
+		differ(List.of(Optional.of("a, b")), List.of(Optional.of("a"), "b"));
+		assertThat(KeyText.of(new Pair("x, y", "[z]"))).isEqualTo("Pair[first=x\\, y, second=\\[z\\]]");
+		assertThat(KeyText.of(new StringBuilder("a, b"))).isEqualTo("a, b");
+	}
+
+	/** Java 17 writes it with more digits than Java 25. */
+	@Test
+	void largeNumberHasTheSameTextInEveryVersionOfJava() {
+		assertThat(KeyText.of(6.9734162033406728E16)).isEqualTo("69734162033406728");
+		assertThat(KeyText.of(List.of(-5.0289888E7f))).isEqualTo("[-50289888]");
+		assertThat(KeyText.of(Optional.of(9007199254740991.0))).isEqualTo("9.007199254740991E15");
+		assertThat(KeyText.of(0.1f)).isEqualTo("0.1");
+		assertThat(KeyText.of(Double.POSITIVE_INFINITY)).isEqualTo("Infinity");
+	}
+
+	private static void differ(Object one, Object another) {
+		assertThat(KeyText.of(one)).isNotEqualTo(KeyText.of(another));
+	}
+
+	record Pair(String first, String second) {
+
+	}
+
 	@Test
 	void emptyContentIsRejectedAtAnyDepth() {
 		refused(new AtomicReference<>(Optional.empty()));
@@ -219,7 +253,7 @@ class KeyTextTests {
 	@Test
 	void textOfAUserMayLookLikeAnIdentity() {
 		assertThat(KeyText.of(new Part(1, "java.lang.Object@1f"))).isEqualTo("Part[id=1, value=java.lang.Object@1f]");
-		assertThat(KeyText.of(List.of("[B@1f"))).isEqualTo("[[B@1f]");
+		assertThat(KeyText.of(List.of("[B@1f"))).isEqualTo("[\\[B@1f]");
 		String long1 = "a.".repeat(200_000) + "a@1f";
 		assertThat(KeyText.of(new Printed(long1))).endsWith(long1 + ")");
 	}
