@@ -38,11 +38,19 @@ final class ZooKeeperRenewals {
 		return Stages.all(grants.stream().map(this::renew).toList());
 	}
 
-	/** Asks the leader about the node of a claim that is granted without it. */
+	/**
+	 * Asks the leader about the node of a claim that is granted without it. The claim has
+	 * lost the lock if the node is gone.
+	 */
 	void confirmFirst(QueueNode queueNode) {
-		// a claim whose node is gone finds that out itself
-		if (queueNode.path(this.calls.session()) != null) {
-			renew(queueNode);
+		String path = queueNode.path(this.calls.session());
+		// a claim that knows that its node is gone creates another
+		if (path != null) {
+			renew(queueNode).thenAccept((answer) -> {
+				if (answer instanceof RenewResult.Refused) {
+					queueNode.forget(path);
+				}
+			});
 		}
 	}
 

@@ -19,6 +19,7 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.RenewResult;
 
 import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.awaitSignal;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.refused;
@@ -226,7 +227,7 @@ class ZooKeeperRequestTests {
 
 	/** An operator deletes the nodes of a wait queue. */
 	@Test
-	void grantWhoseNodeWasDeletedIsFoundRightAfterwards() throws Exception {
+	void grantWhoseNodeWasDeletedIsLostRightAfterwards() throws Exception {
 		granted(this.other, claim(LOCK));
 		Claim waiting = claim(LOCK);
 		this.calls.hold("check");
@@ -234,6 +235,7 @@ class ZooKeeperRequestTests {
 		Grant grant = granted(this.store, waiting);
 		this.calls.next().carryOut().answer();
 		this.calls.holdNothing();
+		awaitSignal(grant.revoked());
 		assertThat(answer(this.store.confirm(grant))).isFalse();
 		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
 		assertThat(this.store.remembered()).isZero();
