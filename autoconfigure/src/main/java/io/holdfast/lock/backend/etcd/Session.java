@@ -266,7 +266,7 @@ final class Session {
 	 * Revokes the lease and deletes every key attached to it. If etcd does not respond,
 	 * the lease expires by itself.
 	 */
-	CompletableFuture<?> end() {
+	CompletableFuture<Void> end() {
 		stop();
 		return this.lease.revoke();
 	}

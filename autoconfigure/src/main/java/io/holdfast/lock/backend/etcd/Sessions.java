@@ -28,6 +28,8 @@ final class Sessions {
 
 	private final Map<Long, CompletableFuture<Session>> sessions = new ConcurrentHashMap<>();
 
+	private volatile boolean closed;
+
 	/**
 	 * Creates an empty registry; sessions start on demand.
 	 * @param ended notified of each session whose lease has ended
@@ -60,6 +62,12 @@ final class Sessions {
 	}
 
 	private void start(long seconds, CompletableFuture<Session> starting) {
+		// read after the registration, which the end may have missed before
+		if (this.closed) {
+			this.sessions.remove(seconds, starting);
+			starting.completeExceptionally(new IllegalStateException("The backend is closed"));
+			return;
+		}
 		Session.start(this.calls, this.keys, this.clock, seconds, this::closed).whenComplete((session, failure) -> {
 			if (failure == null) {
 				starting.complete(session);
@@ -94,12 +102,15 @@ final class Sessions {
 		return leases;
 	}
 
-	/** Ends all sessions, which deletes every key attached to their leases. */
+	/**
+	 * Ends all sessions, which deletes every key attached to their leases. No session
+	 * starts afterwards, and one that is being started ends as soon as it has.
+	 */
 	List<CompletableFuture<?>> end() {
+		this.closed = true;
 		return this.sessions.values()
 			.stream()
-			.filter((session) -> session.isDone() && !session.isCompletedExceptionally())
-			.<CompletableFuture<?>>map((session) -> session.join().end())
+			.<CompletableFuture<?>>map((session) -> session.thenCompose(Session::end))
 			.toList();
 	}
 

@@ -30,6 +30,10 @@ final class LateClient implements EtcdClient {
 		.stream()
 		.anyMatch((step) -> step instanceof EtcdTransaction.Put put && put.key().contains("/locks/"));
 
+	private static final Predicate<EtcdTransaction> SESSION = (transaction) -> transaction.then()
+		.stream()
+		.anyMatch((step) -> step instanceof EtcdTransaction.Put put && put.key().contains("/sessions/"));
+
 	private static final Predicate<EtcdTransaction> ATTACHMENT = CREATION.and((transaction) -> transaction.conditions()
 		.stream()
 		.noneMatch((condition) -> condition instanceof EtcdTransaction.Created created && created.revision() == 0));
@@ -48,7 +52,7 @@ final class LateClient implements EtcdClient {
 
 	private boolean usesUpQuota;
 
-	private boolean delaysNextAnswer;
+	private @Nullable Predicate<EtcdTransaction> delayedAnswer;
 
 	private boolean refusesNextDeletion;
 
@@ -103,7 +107,15 @@ final class LateClient implements EtcdClient {
 	 * answer, for which the client still waits.
 	 */
 	synchronized void delayNextAnswerToAnAttempt() {
-		this.delaysNextAnswer = true;
+		this.delayedAnswer = CREATION;
+	}
+
+	/**
+	 * Carries out the next attempt to write the key of a session, and holds back the
+	 * answer, for which the client still waits.
+	 */
+	synchronized void delayNextAnswerToASession() {
+		this.delayedAnswer = SESSION;
 	}
 
 	/** Whether an attempt is held back. */
@@ -218,8 +230,8 @@ final class LateClient implements EtcdClient {
 			this.delayed = null;
 			return delayed(() -> this.client.commit(transaction));
 		}
-		if (this.delaysNextAnswer && CREATION.test(transaction)) {
-			this.delaysNextAnswer = false;
+		if (this.delayedAnswer != null && this.delayedAnswer.test(transaction)) {
+			this.delayedAnswer = null;
 			CompletableFuture<EtcdTransaction.Answer> carriedOut = carriedOut(transaction);
 			return delayed(() -> carriedOut);
 		}
