@@ -189,13 +189,30 @@ final class RedisErrors {
 			case "NOPERM" ->
 				"Grant the user at least: ~%1$s:* &%1$s:* +@connection +eval +evalsha +script|load +get +set +del +exists +pexpire +pexpireat +pttl +time +zadd +zrem +zrange +zrangebyscore +zremrangebyscore +zscore +publish +subscribe +unsubscribe (and +wait if 'wait-replicas' is set)."
 					.formatted(this.options.namespace());
+			default -> {
+				String ofState = remedyOfState(code, this.options.namespace());
+				yield (ofState != null) ? ofState : remedyOf(describe);
+			}
+		};
+	}
+
+	/**
+	 * Returns the remedy for a definite rejection to which login and permissions do not
+	 * matter.
+	 * @return the remedy, or {@code null} if there is no such rejection
+	 */
+	static @Nullable String remedyOfState(@Nullable String code, String namespace) {
+		if (code == null) {
+			return null;
+		}
+		return switch (code) {
 			case "OOM" -> "Redis is out of memory. Raise its 'maxmemory', or use a separate Redis for locks.";
 			case "WRONGTYPE" ->
 				"A key of this lock holds other data. Delete it, or set a 'distributed-lock.namespace' other than '%s'."
-					.formatted(this.options.namespace());
+					.formatted(namespace);
 			case "MISCONF" -> "Redis rejects writes. Check its log; often its disk is full.";
 			case "SHUTDOWN" -> "The Redis client is shut down. Do not acquire locks after the application has stopped.";
-			default -> remedyOf(describe);
+			default -> null;
 		};
 	}
 

@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * One Redis server that runs scripts, for backends that use several of them. Each request
  * is sent once and ends at the response timeout. If the server no longer knows a script,
@@ -88,6 +90,17 @@ public final class RedisNode {
 	 */
 	public static boolean isDefinite(Throwable failure) {
 		return RedisErrors.definiteCode(failure) != null;
+	}
+
+	/**
+	 * Returns the remedy for a definite failure to which login and permissions do not
+	 * matter, such as that of a server whose disk is full.
+	 * @param failure the failure of a request
+	 * @param namespace prefix of every key
+	 * @return the remedy, or {@code null} if there is no such failure
+	 */
+	public static @Nullable String remedyOfState(Throwable failure, String namespace) {
+		return RedisErrors.remedyOfState(RedisErrors.definiteCode(failure), namespace);
 	}
 
 	/**

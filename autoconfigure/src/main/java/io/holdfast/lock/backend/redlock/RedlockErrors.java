@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -100,7 +101,7 @@ final class RedlockErrors {
 
 	private String remedy(Votes votes) {
 		if (isDefinite(votes)) {
-			return loginRemedy();
+			return String.join(" ", definiteRemedies(votes));
 		}
 		if (votes.count((answer) -> answer.failure() instanceof SameServerException) > 0) {
 			return "A server votes only once. List each server once, and check DNS and proxies.";
@@ -117,10 +118,7 @@ final class RedlockErrors {
 		int rejected = votes
 			.count((answer) -> answer.failure() != null && Failures.isCertificateRejected(answer.failure()));
 		int answered = votes.count((answer) -> answer.failure() == null);
-		List<String> remedies = new ArrayList<>();
-		if (definite > 0) {
-			remedies.add(loginRemedy());
-		}
+		List<String> remedies = definiteRemedies(votes);
 		if (rejected > 0) {
 			remedies.add(
 					"Renew a certificate that has expired, trust its issuer in the bundle of 'distributed-lock.redlock.ssl.bundle', and connect to a name in the certificate.");
@@ -130,6 +128,17 @@ final class RedlockErrors {
 					"Check that the nodes are running. 'distributed-lock.redlock.node-timeout' must be far above a round trip.");
 		}
 		return String.join(" ", remedies);
+	}
+
+	/** Returns the remedies for nodes that failed definitely, each of them once. */
+	private List<String> definiteRemedies(Votes votes) {
+		return votes.those((answer) -> answer.failure() != null && RedisNode.isDefinite(answer.failure()))
+			.stream()
+			.map((answer) -> RedisNode.remedyOfState(Objects.requireNonNull(answer.failure()),
+					this.options.namespace()))
+			.map((remedy) -> (remedy != null) ? remedy : loginRemedy())
+			.distinct()
+			.collect(Collectors.toCollection(ArrayList::new));
 	}
 
 	private String loginRemedy() {
