@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Set;
 
@@ -19,8 +20,8 @@ import io.holdfast.lock.support.SqlStates;
  */
 final class JdbcErrors {
 
-	/** In the message of HikariCP. */
-	private static final String NO_CONNECTION = "(total=0,";
+	/** In the message of HikariCP: none is open, or none is in use. */
+	private static final List<String> NO_CONNECTION = List.of("(total=0,", " active=0,");
 
 	/** The second one is that of H2, which does not use the class of the standard. */
 	private static final Set<String> NO_SUCH_SCHEMA = Set.of("3F", "90079");
@@ -42,7 +43,44 @@ final class JdbcErrors {
 	/** The user has too many connections, or has sent too many requests in this hour. */
 	private static final Set<Integer> LIMITS_OF_MARIADB = Set.of(1203, 1226);
 
+	/** PostgreSQL has a state for a full disk, others only have the system's message. */
+	private static final String DISK_FULL = "53100";
+
+	private static final String NO_SPACE = "No space left on device";
+
+	/** An H2 whose write has failed rejects everything until its last connection ends. */
+	private static final String H2 = "org.h2.";
+
 	private JdbcErrors() {
+	}
+
+	/**
+	 * Returns the cause of an unknown outcome, with a remedy if the connection pool or
+	 * the disk of the database is it.
+	 */
+	static Exception unknown(SQLException ex) {
+		LockBackendException exhausted = poolExhausted(ex);
+		if (exhausted != null) {
+			return exhausted;
+		}
+		LockBackendException full = diskFull(ex);
+		return (full != null) ? full : ex;
+	}
+
+	/**
+	 * Creates the exception for a database whose disk is full.
+	 * @return the exception, or {@code null} if that is not the cause
+	 */
+	private static @Nullable LockBackendException diskFull(SQLException ex) {
+		if (!SqlStates.startsWith(ex, DISK_FULL)
+				&& Failures.causes(ex).noneMatch((cause) -> String.valueOf(cause.getMessage()).contains(NO_SPACE))) {
+			return null;
+		}
+		String reopening = Failures.causes(ex).anyMatch((cause) -> cause.getClass().getName().startsWith(H2))
+				? " H2 opens its file again only when all its connections are closed, so restart the application that has opened it."
+				: "";
+		return new LockBackendException("The disk of the database is full: %s. Free space on it.%s"
+			.formatted(Failures.rootMessage(ex).replaceAll("\\s*\\R\\s*", " "), reopening), ex);
 	}
 
 	/**
@@ -89,9 +127,8 @@ final class JdbcErrors {
 	 * not be reachable
 	 */
 	static Exception ofQuery(SQLException ex, String table) {
-		LockBackendException exhausted = poolExhausted(ex);
-		if (exhausted != null) {
-			return exhausted;
+		if (unknown(ex) instanceof LockBackendException explained) {
+			return explained;
 		}
 		if (isRejected(ex)) {
 			return unreachable(ex, table);
@@ -160,9 +197,11 @@ final class JdbcErrors {
 		return new LockBackendException(message.formatted(ex.getMessage()), ex);
 	}
 
-	/** Whether the pool has no connection, not even one that is in use. */
+	/**
+	 * Whether the pool has no connection that is in use, so that it has none that works.
+	 */
 	static boolean hasOpenedNone(SQLException ex) {
-		return String.valueOf(ex.getMessage()).contains(NO_CONNECTION);
+		return NO_CONNECTION.stream().anyMatch(String.valueOf(ex.getMessage())::contains);
 	}
 
 	/**

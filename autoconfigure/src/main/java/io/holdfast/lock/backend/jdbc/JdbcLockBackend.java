@@ -149,9 +149,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			if (definite != null) {
 				return rejected(claim, number, definite);
 			}
-			LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
-			return CompletableFuture
-				.completedFuture(new AcquireResult.Indeterminate((exhausted != null) ? exhausted : ex));
+			return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(JdbcErrors.unknown(ex)));
 		}
 		catch (RuntimeException ex) {
 			return rejected(claim, number, ex);
@@ -194,7 +192,10 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			return CompletableFuture
 				.completedFuture(released ? new ReleaseResult.Released() : new ReleaseResult.NotHeld());
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException ex) {
+			return CompletableFuture.completedFuture(new ReleaseResult.Indeterminate(JdbcErrors.unknown(ex)));
+		}
+		catch (RuntimeException ex) {
 			return CompletableFuture.completedFuture(new ReleaseResult.Indeterminate(ex));
 		}
 	}

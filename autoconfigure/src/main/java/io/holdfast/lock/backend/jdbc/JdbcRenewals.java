@@ -78,7 +78,11 @@ final class JdbcRenewals {
 			}
 			left.forEach((row, grant) -> this.results.put(row, new Indeterminate(isLocked(grant))));
 		}
-		catch (SQLException | RuntimeException ex) {
+		catch (SQLException ex) {
+			Exception cause = JdbcErrors.unknown(ex);
+			left.keySet().forEach((row) -> this.results.put(row, new Indeterminate(cause)));
+		}
+		catch (RuntimeException ex) {
 			left.keySet().forEach((row) -> this.results.put(row, new Indeterminate(ex)));
 		}
 	}

@@ -65,4 +65,23 @@ class JdbcErrorsTests {
 			.hasMessageContaining("Set 'binlog_format' to 'ROW' or 'MIXED'");
 	}
 
+	/** PostgreSQL has a state of its own for that, and adds lines to its message. */
+	@Test
+	void fullDiskIsNamedWithItsRemedy() {
+		SQLException full = new SQLException("ERROR: could not extend file\n  Hint: Check free disk space.", "53100");
+		assertThat(JdbcErrors.unknown(full)).isInstanceOf(LockBackendException.class)
+			.hasMessage(
+					"The disk of the database is full: SQLException: ERROR: could not extend file Hint: Check free disk space. Free space on it.");
+		assertThat(JdbcErrors.definite(full, LOCK, "locks")).isNull();
+		assertThat(JdbcErrors.ofQuery(full, "locks")).hasMessageContaining("Free space on it");
+	}
+
+	@Test
+	void poolWithoutAConnectionInUseIsNotExhausted() {
+		SQLException restarting = new SQLTransientConnectionException(
+				"HikariPool-1 - Connection is not available, request timed out after 1097ms (total=1, active=0, idle=1, waiting=4)");
+		assertThat(JdbcErrors.unknown(restarting)).hasMessageContaining("could be opened in time")
+			.hasMessageContaining("Check that it is running and reachable");
+	}
+
 }
