@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -59,9 +60,13 @@ final class LockEventPublisher implements LockObserver, ApplicationListener<Cont
 	private volatile @Nullable LockEventListeners listeners;
 
 	LockEventPublisher(ApplicationEventPublisher publisher) {
+		this(publisher, Threads.daemons(() -> "holdfast-events"));
+	}
+
+	LockEventPublisher(ApplicationEventPublisher publisher, ThreadFactory threads) {
 		this.publisher = publisher;
 		this.executor = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
-				Threads.daemons(() -> "holdfast-events"));
+				threads);
 		this.executor.allowCoreThreadTimeOut(true);
 	}
 
@@ -77,9 +82,17 @@ final class LockEventPublisher implements LockObserver, ApplicationListener<Cont
 		return wanted.any() ? new Publishing(lock, backend, wanted) : LockObservation.NONE;
 	}
 
+	/** Publishes a loss on this thread if the system cannot create another. */
 	@Override
 	public void lost(LockLostEvent event) {
-		publishLater(event.lock(), event);
+		try {
+			publishLater(event.lock(), event);
+		}
+		catch (OutOfMemoryError ex) {
+			logger.warn("No thread could be created to publish the loss of lock '%s', so this thread publishes it"
+				.formatted(event.lock()), ex);
+			publish(event.lock(), event);
+		}
 	}
 
 	private void publishUnlessTooMany(LockName lock, Object event) {

@@ -69,6 +69,17 @@ class LockEventPublisherTests {
 	}
 
 	@Test
+	void lossIsPublishedThoughNoThreadCanBeCreated() throws InterruptedException {
+		List<Object> published = new CopyOnWriteArrayList<>();
+		LockEventPublisher publisher = new LockEventPublisher(published::add, (task) -> {
+			throw new OutOfMemoryError("unable to create native thread");
+		});
+		publisher.lost(EVENT);
+		assertThat(published).containsExactly(EVENT);
+		publisher.destroy();
+	}
+
+	@Test
 	void listenersAreNotifiedOfTheEventsThatTheyListenTo() {
 		this.runner.withBean(Followers.class).run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
