@@ -126,10 +126,12 @@ final class AcquisitionFailures {
 
 	/**
 	 * Creates the exception for an unknown outcome. The message of a
-	 * {@link LockException} already names the root cause, further details and the remedy.
+	 * {@link LockException} already names the root cause, further details and the remedy,
+	 * and perhaps the lock, which this message names once.
 	 */
 	static LockException unknown(ResolvedRequest request, int attempts, Throwable cause) {
-		String reason = (cause instanceof LockException) ? String.valueOf(cause.getMessage())
+		String reason = (cause instanceof LockException)
+				? String.valueOf(cause.getMessage()).replace("Lock '%s' ".formatted(request.lock()), "the lock ")
 				: Failures.rootMessage(cause) + ". " + CHECK_STORE;
 		return new LockBackendException(request.lock(), request.backend().name(),
 				"Lock '%s' was not acquired: backend %s did not confirm whether it granted the lock (%s%s). The claim is withdrawn. The last attempt failed: %s"

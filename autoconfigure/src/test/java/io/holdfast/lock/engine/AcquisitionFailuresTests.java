@@ -81,6 +81,17 @@ class AcquisitionFailuresTests {
 			.hasCause(reason);
 	}
 
+	@Test
+	void lockIsNamedOnceInAnUnknownOutcome() {
+		LockBackendException reason = new LockBackendException(
+				"Lock '%s' could not be acquired: 2 nodes must agree. Check the nodes.".formatted(LOCK));
+		this.backend.acquires
+			.add((claim) -> CompletableFuture.completedFuture(new AcquireResult.Indeterminate(reason)));
+		failure(this.fixture.acquire(request().waitTime(Duration.ZERO))).hasMessageStartingWith("Lock '%s' ", LOCK)
+			.hasMessageEndingWith(
+					"The last attempt failed: the lock could not be acquired: 2 nodes must agree. Check the nodes.");
+	}
+
 	/** A pool reports it in this way, and then nothing was asked. */
 	@Test
 	void interruptedAttemptIsNoFailureOfTheStore() {

@@ -95,11 +95,14 @@ final class RedisErrors {
 					cause);
 		}
 		String temporary = temporaryRemedy(cause);
-		return new LockBackendException((temporary != null)
-				? "Redis at %s cannot store locks now: '%s'. %s".formatted(this.options.server(),
-						firstSentence(describe(cause)), temporary)
-				: "Redis at %s could not be reached: %s. Check that it is running and whether it uses TLS."
-					.formatted(this.options.server(), describe(cause)),
+		return new LockBackendException(
+				(temporary != null)
+						? "Redis at %s cannot store locks now: '%s'. %s".formatted(this.options.server(),
+								firstSentence(describe(cause)), temporary)
+						: "Redis at %s could not be reached: %s. Check that it is running%s whether it uses TLS."
+							.formatted(this.options.server(), describe(cause),
+									ClientFailures.isTimeout(root(cause))
+											? " and responds within 'distributed-lock.response-timeout', and" : " and"),
 				cause);
 	}
 
@@ -231,14 +234,20 @@ final class RedisErrors {
 	 * Returns the message of a failure without the details that its client appends.
 	 */
 	static String describe(Throwable failure) {
-		Throwable cause = Stages.cause(failure);
-		while (cause.getCause() != null && code(cause) == null && !ClientFailures.isOutOfMemory(cause)) {
-			cause = cause.getCause();
-		}
+		Throwable cause = root(failure);
 		if (ClientFailures.isTimeout(cause) || cause.getMessage() == null) {
 			return "no response in time";
 		}
 		return RedisErrorText.withoutDetails(cause.getMessage());
+	}
+
+	/** Returns the error of the server, or the root cause if there is none. */
+	private static Throwable root(Throwable failure) {
+		Throwable cause = Stages.cause(failure);
+		while (cause.getCause() != null && code(cause) == null && !ClientFailures.isOutOfMemory(cause)) {
+			cause = cause.getCause();
+		}
+		return cause;
 	}
 
 }

@@ -2,6 +2,7 @@ package io.holdfast.lock.backend.redis;
 
 import org.junit.jupiter.api.Test;
 import org.redisson.client.RedisException;
+import org.redisson.client.RedisTimeoutException;
 
 import io.holdfast.lock.LockConfigurationException;
 
@@ -30,6 +31,14 @@ class RedisErrorsTests {
 				"Unable to acquire connection! Increase connection pool size. Node source: 7, command: (EVALSHA), params: [1, secret]");
 		assertThat(this.errors.unreachable(failure)).hasMessage(
 				"Redis at the test's server could not be reached: Unable to acquire connection! Increase connection pool size. Node source: 7. Check that it is running and whether it uses TLS.");
+	}
+
+	@Test
+	void missingResponseNamesTheResponseTimeout() {
+		RedisTimeoutException failure = new RedisTimeoutException(
+				"Redis server response timeout (1000 ms) occurred after 0 retry attempts");
+		assertThat(this.errors.unreachable(failure)).hasMessage(
+				"Redis at the test's server could not be reached: no response in time. Check that it is running and responds within 'distributed-lock.response-timeout', and whether it uses TLS.");
 	}
 
 }

@@ -283,7 +283,8 @@ class RedisFaultTests {
 			.isThrownBy(() -> engine.acquire(request(Duration.ofSeconds(2))))
 			.withMessageContainingAll("did not confirm whether it granted the lock", "The last attempt failed: ",
 					paused ? "no response in time. Check that " : "Redis at the test's server could not be reached: ",
-					paused ? "" : ". Check that it is running and whether it uses TLS.");
+					paused ? "'distributed-lock.response-timeout'"
+							: ". Check that it is running and whether it uses TLS.");
 		Duration oneAnswer = EngineSettings.DEFAULTS.responseTimeout();
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(1_900),
 				Duration.ofSeconds(2).plus(oneAnswer.multipliedBy(2)));

@@ -99,7 +99,7 @@ class RedisStatusTests {
 						.havingCause()
 						.isInstanceOf(LockBackendException.class)
 						.withMessage(
-								"Redis at the test's server could not be reached: no response in time. Check that it is running and whether it uses TLS.");
+								"Redis at the test's server could not be reached: no response in time. Check that it is running and responds within 'distributed-lock.response-timeout', and whether it uses TLS.");
 				}
 			}
 			finally {
