@@ -26,10 +26,6 @@ import io.holdfast.lock.spi.Grant;
  */
 final class QuorumAcquisition {
 
-	private static final int MOST_ROUNDS = 5;
-
-	private static final long LARGEST_STEP = 16;
-
 	private final RedlockNodes nodes;
 
 	private final RedlockLockOptions options;
@@ -93,7 +89,7 @@ final class QuorumAcquisition {
 		QuorumCall<Votes> call = new QuorumCall<>(this.nodes.count(), this.nodes.clock(), this::decide);
 		return call
 			.ask(this.nodes.all(), this.options.nodeTimeout(),
-					(node) -> send(node, () -> !call.isDecided() && !this.over.isDone())
+					(node) -> send(node, () -> !call.isDecided() && !isOver())
 						.whenComplete((value, failure) -> answered(new NodeResponse(node, value, failure))))
 			.thenCompose((votes) -> (votes.yes() >= this.nodes.quorum()) ? granted(votes) : refused(votes));
 	}
@@ -104,7 +100,7 @@ final class QuorumAcquisition {
 		if (before == null) {
 			return vote(node, wanted);
 		}
-		return before.handle((response, failure) -> this.over.isDone()).thenCompose((tooLate) -> {
+		return before.handle((response, failure) -> isOver()).thenCompose((tooLate) -> {
 			if (tooLate) {
 				throw new NotSentException("the attempt was over before the node answered the previous one");
 			}
@@ -163,12 +159,17 @@ final class QuorumAcquisition {
 	 * it waits while pending responses can show the reason: other owners or missing
 	 * responses.
 	 */
-	private @Nullable Votes decide(Votes votes) {
+	@Nullable Votes decide(Votes votes) {
 		boolean enough = votes.yes() >= this.nodes.quorum();
 		boolean hopeless = votes.yes() + votes.pending() < this.nodes.quorum();
 		boolean clear = votes.isContended(votes.no(), this.nodes)
 				|| !votes.isContended(votes.no() + votes.pending(), this.nodes);
 		return (enough || (hopeless && clear)) ? votes : null;
+	}
+
+	/** Whether later grants are discarded, so that further requests are unnecessary. */
+	boolean isOver() {
+		return this.over.isDone();
 	}
 
 	/** Ends the attempt because the claim was released or withdrawn. */
@@ -192,30 +193,12 @@ final class QuorumAcquisition {
 		TokenAgreement agreement = TokenAgreement.of(grants.stream().map((answer) -> answer.number(1)).toList(),
 				this.nodes.quorum());
 		return (agreement.agreed() || !isInTime()) ? CompletableFuture.completedStage(heldIfInTime(agreement.token()))
-				: agree(agreement.token(), 1);
+				: new TokenRounds(this.nodes, this).write(agreement.token()).thenApply(this::written);
 	}
 
-	/**
-	 * Writes a token to a majority. Other readers may get tokens at the same moment. If
-	 * their token is not smaller, the next round tries a greater one with a random step,
-	 * so that competing readers do not proceed in lockstep.
-	 */
-	private CompletionStage<AcquireResult> agree(long token, int round) {
-		return this.nodes.ask(this::decide,
-				(node) -> this.nodes.vote(node, () -> !this.over.isDone(), RedlockScripts.AGREE,
-						this.nodes.keys().of(this.claim.lock()), this.claim.owner().value(), token,
-						RedlockTimes.IDLE_TOKEN_MILLIS))
-			.thenCompose((agreement) -> {
-				if (agreement.yes() >= this.nodes.quorum()) {
-					return CompletableFuture.completedStage(heldIfInTime(token));
-				}
-				long greatest = agreement.greatestRejected();
-				if (greatest >= token && round < MOST_ROUNDS && isInTime()) {
-					return agree(greatest + 1 + this.nodes.clock().jitter(LARGEST_STEP - 1), round + 1);
-				}
-				return CompletableFuture.completedStage(discarded(true,
-						this.errors.noMajority("was granted without an agreed token", this.claim.lock(), agreement)));
-			});
+	private AcquireResult written(TokenRounds.Round round) {
+		return (round.votes().yes() >= this.nodes.quorum()) ? heldIfInTime(round.token()) : discarded(true,
+				this.errors.noMajority("was granted without an agreed token", this.claim.lock(), round.votes()));
 	}
 
 	private AcquireResult heldIfInTime(long token) {
@@ -231,7 +214,7 @@ final class QuorumAcquisition {
 				this.errors.tooSlow(this.claim.lock(), this.lease, this.nodes.clock().nanos() - this.startedAt));
 	}
 
-	private boolean isInTime() {
+	boolean isInTime() {
 		return this.nodes.clock().nanos() - this.startedAt < ClockDrift.validity(this.lease, this.options);
 	}
 
