@@ -83,6 +83,21 @@ class LettuceScriptClientTests {
 		assertThat(messages.poll(5, TimeUnit.SECONDS)).isEqualTo("text");
 	}
 
+	/** It is read together with the confirmation, before this client knows of that. */
+	@Test
+	void messageRightAfterTheSubscriptionIsReceived() throws Exception {
+		get(this.client.subscribe("other", (message) -> {
+		}));
+		BlockingQueue<String> messages = new LinkedBlockingQueue<>();
+		this.wire.holdReplies();
+		CompletionStage<?> subscription = this.client.subscribe("news", messages::add);
+		Awaitility.await("a subscription").until(() -> this.server.ask("pubsub", "channels").contains("news"));
+		this.server.ask("publish", "news", "text");
+		this.wire.flow();
+		assertThat(messages.poll(5, TimeUnit.SECONDS)).isEqualTo("text");
+		get(subscription);
+	}
+
 	/** Redis accepts the connection, and rejects what is sent on it. */
 	@Test
 	void connectionToABusyServerIsSubscribedAgain() throws Exception {
