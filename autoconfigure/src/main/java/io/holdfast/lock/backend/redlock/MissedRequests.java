@@ -44,6 +44,9 @@ final class MissedRequests {
 	/** Whether there is none of any kind, which is the rule. Read without a lock. */
 	private volatile boolean empty = true;
 
+	/** The run id of the server that has answered last, or an empty text. */
+	private volatile String server = "";
+
 	private static <T> Map<OwnerId, T> latest() {
 		return new LinkedHashMap<>() {
 
@@ -53,6 +56,26 @@ final class MissedRequests {
 			}
 
 		};
+	}
+
+	/**
+	 * Notes which server has answered. Attempts that another one has not answered are
+	 * lost with it, so nothing of them must be released.
+	 * @param runId the run id of the server
+	 */
+	void answeredBy(String runId) {
+		if (!runId.equals(this.server)) {
+			changeServer(runId);
+		}
+	}
+
+	private synchronized void changeServer(String runId) {
+		if (!this.server.isEmpty()) {
+			this.unanswered.clear();
+			this.unconfirmed.clear();
+			noteEmpty();
+		}
+		this.server = runId;
 	}
 
 	/** Notes that no attempt of a claim was sent. */

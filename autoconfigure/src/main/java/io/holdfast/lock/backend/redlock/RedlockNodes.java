@@ -211,6 +211,10 @@ final class RedlockNodes {
 	 */
 	void note(NodeResponse response, Claim claim, @Nullable WaitingClaim waiting) {
 		RedlockNode node = response.node();
+		String runId = response.runId();
+		if (runId != null) {
+			node.missed().answeredBy(runId);
+		}
 		if (response.isMissing()) {
 			node.missed().unanswered(claim);
 		}

@@ -116,6 +116,20 @@ class MissedRequestsTests {
 			.containsExactly(MissedRequests.EVERY_ATTEMPT);
 	}
 
+	/** A server that has ended processes nothing late. */
+	@Test
+	void anotherServerEndsWhatTheNodeMayGrantLate() {
+		Claim claim = claim(LockMode.EXCLUSIVE);
+		this.missed.unanswered(claim);
+		this.missed.unconfirmed(every(claim));
+		this.missed.answeredBy("one");
+		this.missed.answeredBy("one");
+		assertThat(this.missed.unconfirmed()).isOne();
+		this.missed.answeredBy("two");
+		assertThat(this.missed.unconfirmed()).isZero();
+		assertThat(this.missed.take(every(claim)).late()).isZero();
+	}
+
 	@Test
 	void claimsOfALongOutageDoNotFillTheHeap() {
 		Claim latest = claim(LockMode.EXCLUSIVE);

@@ -51,6 +51,22 @@ class RedlockNodeChangeTests extends FiveNodes {
 		assertThat(nodes.get(2).ask("hget", "test:redlock", "admitted")).isEmpty();
 	}
 
+	/** Each writer that readers block would otherwise release all of them there. */
+	@Test
+	void restartedNodeNeedNotReleaseEarlierClaims() throws Exception {
+		granted(this.first, shared());
+		kill(4);
+		for (int i = 0; i < 20; i++) {
+			get(this.first.release(granted(this.first, shared())));
+		}
+		Awaitility.await().until(() -> this.first.unconfirmed() > 0);
+		start(4);
+		Awaitility.await().until(() -> {
+			get(this.first.release(granted(this.first, shared())));
+			return this.first.unconfirmed() == 0;
+		});
+	}
+
 	@Test
 	void nodeThatWasAReplicaVotesAfterTheQuarantine() throws Exception {
 		kill(3, 4);
