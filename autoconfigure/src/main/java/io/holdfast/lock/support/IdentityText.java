@@ -28,7 +28,8 @@ final class IdentityText {
 	 * A class loader remembers each name that it is asked for, so few texts may look like
 	 * one.
 	 */
-	private static final Pattern OBJECT = Pattern.compile("(?<![\\w.$])((?:[a-z_]\\w*+\\.)++[A-Z][\\w$]*+)" + HASH);
+	private static final Pattern OBJECT = Pattern
+		.compile("(?<![\\w.$])((?:[a-z_]\\w*+\\.)++[A-Z][\\w$]*+)(/0x[0-9a-f]++)?" + HASH);
 
 	private static final ClassValue<Boolean> ONLY_TEXT = new ClassValue<>() {
 
@@ -53,32 +54,32 @@ final class IdentityText {
 	 * @param text the text
 	 * @param loader finds the class of the object: a text that only looks alike names
 	 * none
-	 * @return the type, or {@code null} if there is no such object
+	 * @return the name of the type, or {@code null} if there is no such object
 	 */
-	static @Nullable Class<?> find(String text, @Nullable ClassLoader loader) {
+	static @Nullable String find(String text, @Nullable ClassLoader loader) {
 		if (text.indexOf('@') < 0) {
 			return null;
 		}
 		if (ARRAY.matcher(text).find()) {
-			return Object[].class;
+			return Object[].class.getTypeName();
 		}
 		Matcher object = OBJECT.matcher(text);
 		while (object.find()) {
-			Class<?> type = typeWithOnlyText(object.group(1), loader);
-			if (type != null) {
-				return type;
+			// the class of a lambda has an address in its name, and cannot be loaded by
+			// it
+			if (object.group(2) != null || hasOnlyText(object.group(1), loader)) {
+				return object.group(1);
 			}
 		}
 		return null;
 	}
 
-	private static @Nullable Class<?> typeWithOnlyText(String name, @Nullable ClassLoader loader) {
+	private static boolean hasOnlyText(String name, @Nullable ClassLoader loader) {
 		try {
-			Class<?> type = ClassUtils.forName(name, loader);
-			return isOnlyTextOf(type) ? type : null;
+			return isOnlyTextOf(ClassUtils.forName(name, loader));
 		}
 		catch (ClassNotFoundException | LinkageError ex) {
-			return null;
+			return false;
 		}
 	}
 

@@ -232,9 +232,9 @@ public final class KeyText {
 			throw new NotAKeyException(noIdentity(value.getClass().getTypeName()));
 		}
 		// a text is what its author has written, and has no parts
-		Class<?> part = (value instanceof String) ? null : IdentityText.find(text, value.getClass().getClassLoader());
+		String part = (value instanceof String) ? null : IdentityText.find(text, value.getClass().getClassLoader());
 		if (part != null) {
-			throw new NotAKeyException(noIdentity(value.getClass().getTypeName() + " with a " + part.getTypeName()));
+			throw new NotAKeyException(noIdentity(value.getClass().getTypeName() + " with a " + part));
 		}
 		return text;
 	}

@@ -162,6 +162,18 @@ class KeyTextTests {
 		}
 	}
 
+	/** A lambda has no name by which its class could be loaded. */
+	@Test
+	void identityOfALambdaInAPartIsRejected() {
+		Printed lambda = printed(() -> {
+			Object captured = new Object();
+			return (Supplier<Object>) () -> captured;
+		});
+		assertThatExceptionOfType(NotAKeyException.class).isThrownBy(() -> KeyText.of(lambda))
+			.withMessageContaining(Printed.class.getName())
+			.withMessageContaining(KeyTextTests.class.getName() + "$$Lambda");
+	}
+
 	/** One of thirty thousand hashes is as short as a number that a text may contain. */
 	private static Printed printed(Supplier<Object> value) {
 		return new Printed(Stream.generate(value)
