@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Runs the README's test command several times, each time in a fresh clone and with the test classes in another order,
-# and prints one line for each run.
+# Runs all tests several times, each time in a fresh clone and with the test classes in another order, and prints one
+# line for each run.
 #
 #   build/soak.sh [-n runs] [-b busy] [-c command] [directory]
 #
 #   -n  number of runs; 10 by default
 #   -b  number of final runs during which another load keeps all processors busy; 3 by default
-#   -c  the command; "mvn -B verify -Dsurefire.runOrder=random" by default
+#   -c  the command; "mvn -B verify -P slow -Dsurefire.runOrder=random" by default
 #
 # The directory contains the clones and logs. It is a new temporary directory by default. The clone of a failed run is
 # kept. The exit code is 0 if all runs are green.
 set -euo pipefail
 
-runs=10 busy=3 command='mvn -B verify -Dsurefire.runOrder=random'
+runs=10 busy=3 command='mvn -B verify -P slow -Dsurefire.runOrder=random'
 while getopts n:b:c: option; do
 	case $option in
 		n) runs=$OPTARG ;;

@@ -5,6 +5,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import io.holdfast.lock.test.Slow;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -23,8 +25,19 @@ class StoreTests {
 	private static final int ORDERS = 100;
 
 	@ParameterizedTest
-	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc", "jdbc-advisory" })
+	@ValueSource(strings = { "redis", "jdbc" })
 	void buyersOfOneProductAndAPausedHolderLoseNothing(String store) throws Exception {
+		assertNothingIsLost(store);
+	}
+
+	@Slow
+	@ParameterizedTest
+	@ValueSource(strings = { "redlock", "zookeeper", "etcd", "jdbc-advisory" })
+	void theyLoseNothingWithTheOtherStores(String store) throws Exception {
+		assertNothingIsLost(store);
+	}
+
+	private static void assertNothingIsLost(String store) throws Exception {
 		try (Run run = new Run(store, true, SEED)) {
 			run.sell(ORDERS, "distributed").assertNothingIsLost();
 			assertNothingIsLost(run.inject(Fault.PAUSED_BEFORE_COMMIT, 1));

@@ -9,6 +9,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import io.holdfast.lock.LockInspector;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
@@ -19,6 +20,7 @@ import static org.mockito.Mockito.mock;
 class DistributedLocksEndpointTests {
 
 	/** Kotlin throws checked exceptions undeclared. */
+	@Slow
 	@Test
 	void interruptOfAnAuditListenerIsLeftToItsThread() {
 		ApplicationEventPublisher interrupted = (event) -> DistributedLocksEndpointTests

@@ -32,6 +32,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.jdbc.AdvisoryLockBackend;
 import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -126,6 +127,7 @@ class AdvisoryLockAutoConfigurationTests {
 			.single();
 	}
 
+	@Slow
 	@Test
 	void exhaustedPoolIsReportedWithItsProperty() {
 		this.runner.withPropertyValues("distributed-lock.jdbc.advisory.max-connections=1").run((context) -> {
@@ -197,6 +199,7 @@ class AdvisoryLockAutoConfigurationTests {
 				.hasMessageContaining("'distributed-lock.jdbc.data-source'"));
 	}
 
+	@Slow
 	@Test
 	void otherDatabaseStopsTheStart() {
 		this.runner.withPropertyValues("spring.datasource.url=jdbc:h2:mem:advisory")
@@ -223,6 +226,7 @@ class AdvisoryLockAutoConfigurationTests {
 		Awaitility.await().untilAsserted(() -> assertThat(sessions()).as("sessions after the application").isZero());
 	}
 
+	@Slow
 	@Test
 	void unknownModeStopsTheStart() {
 		this.runner.withPropertyValues("distributed-lock.jdbc.mode=row")

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.boot.SpringApplicationAotProcessor;
 
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests an application that is processed ahead of time and starts from the generated
  * code.
  */
+@Slow
 class AheadOfTimeTests {
 
 	/** Spring Cloud Zookeeper needs one more library of Curator ahead of time. */

@@ -41,6 +41,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.RedisServer;
@@ -122,6 +123,7 @@ class AllStoresTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void everyAnnotationPicksItsStore() {
 		ApplicationContextRunner all = runner("local").withBean(Shop.class);
@@ -139,6 +141,7 @@ class AllStoresTests {
 		});
 	}
 
+	@Slow
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void interruptedThreadReleasesItsLockAndKeepsItsFlag(String store) {
@@ -158,6 +161,7 @@ class AllStoresTests {
 	}
 
 	/** A rolling restart right after a scheduled job must not run the job again. */
+	@Slow
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "etcd", "jdbc" })
 	void minHoldOutlivesTheApplicationAndTheLeaseDoesNot(String store) {
@@ -177,6 +181,7 @@ class AllStoresTests {
 		});
 	}
 
+	@Slow
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void namespacesSeparateLocks(String store) {
@@ -195,6 +200,7 @@ class AllStoresTests {
 		});
 	}
 
+	@Slow
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "redlock", "zookeeper", "etcd", "jdbc" })
 	void callersWithTheSameLocksInAnyOrderNeverDeadlock(String store) {
@@ -218,6 +224,7 @@ class AllStoresTests {
 	}
 
 	/** Each caller could acquire some of the locks, so that all callers fail. */
+	@Slow
 	@ParameterizedTest
 	@ValueSource(strings = { "local", "redis", "zookeeper", "etcd", "jdbc" })
 	void oneOfTenCallersThatDoNotWaitGetsSeveralFreeLocks(String store) {

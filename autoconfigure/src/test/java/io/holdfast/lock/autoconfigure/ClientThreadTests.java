@@ -24,6 +24,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.redis.RedisLockBackend;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * thread that delivers the responses of the store.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
+@Slow
 class ClientThreadTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("stock", 42);

@@ -48,6 +48,7 @@ import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.fencing.FencingGuard;
 import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.ServerProcess;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -112,6 +113,7 @@ class ContextLifecycleTests {
 		});
 	}
 
+	@Slow
 	@Test
 	void failFastHoldsUnderLazyInitialization() {
 		this.lazy
@@ -139,6 +141,7 @@ class ContextLifecycleTests {
 		});
 	}
 
+	@Slow
 	@Test
 	void firstCallAfterCloseCreatesNoApplicationLockOperations() {
 		AtomicInteger created = new AtomicInteger();
@@ -204,6 +207,7 @@ class ContextLifecycleTests {
 	}
 
 	/** Spring waits at shutdown for tasks that run, and they may not hold a lock yet. */
+	@Slow
 	@ParameterizedTest
 	@ValueSource(classes = { ThreadPoolTaskExecutor.class, ThreadPoolTaskScheduler.class })
 	void taskThatIsAwaitedAtShutdownStillLocks(Class<? extends AsyncTaskExecutor> type) throws Exception {

@@ -18,6 +18,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.EtcdServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -158,6 +159,7 @@ class EtcdLockAutoConfigurationTests {
 		return Objects.requireNonNull(new StoreUnavailableFailureAnalyzer().analyze(failure)).getDescription();
 	}
 
+	@Slow
 	@Test
 	void serverThatStartsLaterIsUsed() {
 		try (EtcdServer late = EtcdServer.started()) {

@@ -17,6 +17,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -55,6 +56,7 @@ class FenceThatNeverPassesTests {
 	}
 
 	/** It joins the transaction of its caller, which writes. */
+	@Slow
 	@Test
 	void methodThatMayJoinATransactionOfItsCallerIsFencedThere() {
 		this.runner.withBean(Joining.class).run((context) -> {

@@ -29,6 +29,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
 import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -187,6 +188,7 @@ class JdbcLockAutoConfigurationTests {
 				.hasStackTraceContaining("The tables 'nosuch.locks' and 'nosuch.locks_reader' of the backend 'jdbc'"));
 	}
 
+	@Slow
 	@Test
 	void unreachableDatabaseStopsTheStartOrIsAwaited() {
 		ApplicationContextRunner unreachable = this.runner.withPropertyValues("distributed-lock.backend=jdbc",

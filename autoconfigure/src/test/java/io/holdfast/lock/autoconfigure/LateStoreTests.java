@@ -16,6 +16,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.RedisServer;
@@ -29,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that a store is used if it becomes reachable only after the application has
  * started to start.
  */
+@Slow
 class LateStoreTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()

@@ -31,6 +31,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.redis.RedisLockBackend;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 
@@ -88,6 +89,7 @@ class LettuceOfApplicationTests {
 			.run((context) -> assertLocks(context, server));
 	}
 
+	@Slow
 	@Test
 	void connectionsAreOfLocksAloneAndThreadsAreShared() {
 		this.here.run((context) -> {

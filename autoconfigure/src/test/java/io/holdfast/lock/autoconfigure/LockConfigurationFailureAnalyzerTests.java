@@ -14,6 +14,7 @@ import org.springframework.context.annotation.Configuration;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 @ExtendWith(OutputCaptureExtension.class)
 class LockConfigurationFailureAnalyzerTests {
 
+	@Slow
 	@Test
 	void badAnnotationIsReportedWithoutAStackTrace(CapturedOutput output) {
 		SpringApplication application = new SpringApplication(Application.class);

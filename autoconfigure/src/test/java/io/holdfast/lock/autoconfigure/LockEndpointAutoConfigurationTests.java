@@ -44,6 +44,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.actuate.DistributedLocksEndpoint;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -246,6 +247,7 @@ class LockEndpointAutoConfigurationTests {
 		}));
 	}
 
+	@Slow
 	@Test
 	void forcedReleaseFromAnotherHolderThanTheExpectedOneFails() {
 		InMemoryAuditEventRepository audit = new InMemoryAuditEventRepository();

@@ -44,6 +44,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.test.ForwardingBackend;
 import io.holdfast.lock.test.PoorLockBackend;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -126,6 +127,7 @@ class LockHealthAutoConfigurationTests {
 		});
 	}
 
+	@Slow
 	@Test
 	void storeThatBlocksItsCallersDelaysNoCheck() {
 		CountDownLatch responds = new CountDownLatch(1);

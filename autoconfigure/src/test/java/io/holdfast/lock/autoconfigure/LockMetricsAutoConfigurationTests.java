@@ -31,6 +31,7 @@ import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -73,6 +74,7 @@ class LockMetricsAutoConfigurationTests {
 		});
 	}
 
+	@Slow
 	@Test
 	void hundredThousandEndedHoldsOfOtherKeysAreNotRetained() {
 		this.runner.withBean(MeterRegistry.class, SimpleMeterRegistry::new).run((context) -> {

@@ -31,6 +31,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
@@ -214,6 +215,7 @@ class LockStoreTests {
 				"io.etcd:jetcd-core");
 	}
 
+	@Slow
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "etcd", "zookeeper", "jdbc", "local" })
 	void blanksAndCaseOfANameDoNotMatter(String store) {

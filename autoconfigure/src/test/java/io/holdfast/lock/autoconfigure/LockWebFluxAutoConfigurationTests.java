@@ -30,6 +30,7 @@ import org.springframework.test.web.reactive.server.WebTestClient;
 import org.springframework.web.reactive.DispatcherHandler;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.web.LockProblems;
 import io.holdfast.lock.web.LockWebExceptionHandler;
 
@@ -121,6 +122,7 @@ class LockWebFluxAutoConfigurationTests {
 		assertThat(exchange.getResponse().getHeaders().getFirst(HttpHeaders.RETRY_AFTER)).isEqualTo("1");
 	}
 
+	@Slow
 	@Test
 	void applicationsOwnHandlerWins() {
 		this.runner.withBean(OwnLockAnswer.class)

@@ -25,6 +25,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.web.LockExceptionResolver;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -125,6 +126,7 @@ class LockWebMvcAutoConfigurationTests {
 				.hasHeader(HttpHeaders.RETRY_AFTER, "2"));
 	}
 
+	@Slow
 	@Test
 	void applicationsOwnHandlerWins(CapturedOutput output) {
 		this.runner.withBean(OwnLockAnswer.class).run((context) -> {

@@ -10,6 +10,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import io.holdfast.lock.backend.redis.RedisLockBackend;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisCluster;
 import io.holdfast.lock.test.server.RedisSentinel;
 import io.holdfast.lock.test.server.RedisServer;
@@ -62,6 +63,7 @@ class RedisConnectionSettingsTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void clusterOfSpringDataRedisIsUsed() {
 		try (RedisCluster cluster = RedisCluster.started()) {
@@ -130,6 +132,7 @@ class RedisConnectionSettingsTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void tlsAgainstPlainServerIsExplained() {
 		this.shortWait.withPropertyValues("distributed-lock.redis.address=rediss://127.0.0.1:" + server.port())
@@ -137,6 +140,7 @@ class RedisConnectionSettingsTests {
 				.contains("whether it uses TLS"));
 	}
 
+	@Slow
 	@Test
 	void plainAgainstTlsServerIsExplained() {
 		try (RedisServer secure = RedisServer.startedWithTls()) {

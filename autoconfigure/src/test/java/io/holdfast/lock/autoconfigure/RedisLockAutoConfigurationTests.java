@@ -36,6 +36,7 @@ import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 
@@ -143,6 +144,7 @@ class RedisLockAutoConfigurationTests {
 			});
 	}
 
+	@Slow
 	@Test
 	void silentServerIsExplained() {
 		try (RedisServer paused = RedisServer.started()) {

@@ -18,6 +18,7 @@ import org.springframework.context.annotation.Configuration;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 
@@ -65,6 +66,7 @@ class RedissonOfApplicationTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void unreachableClientOfTheApplicationIsExplained() {
 		this.shortWait.withUserConfiguration(BrokenClientConfiguration.class)

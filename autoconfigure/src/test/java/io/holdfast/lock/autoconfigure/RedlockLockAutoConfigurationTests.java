@@ -32,6 +32,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.redis.RedisLockBackend;
 import io.holdfast.lock.backend.redlock.RedlockLockBackend;
 import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 
@@ -62,6 +63,7 @@ class RedlockLockAutoConfigurationTests {
 		servers.forEach(RedisServer::close);
 	}
 
+	@Slow
 	@Test
 	void newNodesVoteAfterTheLongestLease() {
 		this.runner
@@ -76,6 +78,7 @@ class RedlockLockAutoConfigurationTests {
 			});
 	}
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource(value = RedisClientLibrary.class, mode = EnumSource.Mode.EXCLUDE, names = "AUTO")
 	void permissionsOfTheHowToAreEnough(RedisClientLibrary library, CapturedOutput output) {
@@ -135,6 +138,7 @@ class RedlockLockAutoConfigurationTests {
 			});
 	}
 
+	@Slow
 	@Test
 	void missingPermissionStopsTheStartWithTheList() {
 		servers
@@ -281,6 +285,7 @@ class RedlockLockAutoConfigurationTests {
 			.doesNotContain("Check that the nodes are running");
 	}
 
+	@Slow
 	@Test
 	void lettuceSufficesWithTlsAndLogin() throws IOException {
 		try (RedisServer first = RedisServer.startedWithTls("requirepass s3cr@t", "user app on >s3cr@t ~* &* +@all");

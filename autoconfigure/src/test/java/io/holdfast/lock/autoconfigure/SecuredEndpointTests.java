@@ -29,12 +29,14 @@ import org.springframework.security.web.SecurityFilterChain;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests that Spring Security protects the forced release over HTTP as documented.
  */
+@Slow
 class SecuredEndpointTests {
 
 	@Test

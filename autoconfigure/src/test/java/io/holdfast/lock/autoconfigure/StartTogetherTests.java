@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.RedisServer;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * own process. They keep the machine so busy that each takes many times longer than
  * alone.
  */
+@Slow
 class StartTogetherTests {
 
 	private static final boolean THOROUGH = Boolean.getBoolean("thorough");

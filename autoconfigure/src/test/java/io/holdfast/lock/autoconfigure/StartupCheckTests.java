@@ -18,6 +18,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -64,6 +65,7 @@ class StartupCheckTests {
 		assertThat(this.closed).hasValue(1);
 	}
 
+	@Slow
 	@Test
 	void storeThatNeverAnswersStopsTheStart() throws Exception {
 		CountDownLatch interrupted = new CountDownLatch(1);
@@ -81,6 +83,7 @@ class StartupCheckTests {
 		assertThat(this.closed).hasValue(0);
 	}
 
+	@Slow
 	@Test
 	void classLoadingTimeHardlyCounts() {
 		this.loads = true;
@@ -118,6 +121,7 @@ class StartupCheckTests {
 			.contains("The application starts without the shop's store, whose locks fail until it is available");
 	}
 
+	@Slow
 	@Test
 	void optionalStoreIsNotAwaitedBeyondTheTimeout(CapturedOutput output) {
 		CountDownLatch interrupted = new CountDownLatch(1);

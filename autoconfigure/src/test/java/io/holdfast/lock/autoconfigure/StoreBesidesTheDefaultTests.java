@@ -21,6 +21,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -60,6 +61,7 @@ class StoreBesidesTheDefaultTests {
 				LockRequest.forLock(LockName.of("stock", "42")).backend(store).build(), LockHandle::isHeld);
 	}
 
+	@Slow
 	@Test
 	void doesNotStopTheStartIfNoMethodNamesIt() {
 		offline().run((context) -> {
@@ -77,6 +79,7 @@ class StoreBesidesTheDefaultTests {
 			.run((context) -> assertThat(acquires(context.getBean(LockOperations.class), "jdbc")).isTrue());
 	}
 
+	@Slow
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "redlock", "etcd", "zookeeper", "jdbc" })
 	void stopsTheStartIfAMethodNamesIt(String store) {
@@ -88,6 +91,7 @@ class StoreBesidesTheDefaultTests {
 				.doesNotContain("'distributed-lock.backend'"));
 	}
 
+	@Slow
 	@Test
 	void methodThatNamesItDoesNotStopTheStartWithoutFailFast() {
 		offline().withPropertyValues("shop.store=redis", "distributed-lock.fail-fast=false")

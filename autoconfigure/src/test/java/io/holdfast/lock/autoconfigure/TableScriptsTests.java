@@ -18,6 +18,7 @@ import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
 
 import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link TableScripts} on PostgreSQL, where {@code CREATE TABLE IF NOT EXISTS}
  * fails if another session creates the same table at the same time.
  */
+@Slow
 class TableScriptsTests {
 
 	@AutoClose

@@ -27,6 +27,7 @@ import org.springframework.core.PriorityOrdered;
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -122,6 +123,7 @@ class UnlockedBeansTests {
 		});
 	}
 
+	@Slow
 	@ParameterizedTest
 	@ValueSource(strings = { "false", "no", "off", "0" })
 	void disabledLocksLogTheUnlockedBeans(String disabled, CapturedOutput output) {

@@ -21,6 +21,7 @@ import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperLockBackend;
 import io.holdfast.lock.engine.LockBackends;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -91,6 +92,7 @@ class ZooKeeperLockAutoConfigurationTests {
 				.hasMessageContaining("spring.cloud.zookeeper.connect-string"));
 	}
 
+	@Slow
 	@Test
 	void serverThatStartsLaterIsUsed() {
 		try (ZooKeeperServer late = ZooKeeperServer.started()) {
@@ -113,6 +115,7 @@ class ZooKeeperLockAutoConfigurationTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void unreachableServerStopsTheStartOrIsAwaited() {
 		ApplicationContextRunner unreachable = this.runner.withBean(CuratorFramework.class, () -> client("127.0.0.1:1"))
@@ -126,6 +129,7 @@ class ZooKeeperLockAutoConfigurationTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
+	@Slow
 	@Test
 	void checkFailsFastWhileTheConnectionIsSuspended() {
 		try (TcpProxy wire = TcpProxy.to(server.port())) {

@@ -22,6 +22,7 @@ import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.ForwardingBackend;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
@@ -90,6 +91,7 @@ class BlockingStoreTests {
 	}
 
 	/** Most attempts wait for a thread, but the engine's steps do not. */
+	@Slow
 	@Test
 	void callersTimeOutWhileEveryThreadIsBlocked() {
 		List<CompletableFuture<LockHandle>> calls = IntStream.range(0, 50)
@@ -106,6 +108,7 @@ class BlockingStoreTests {
 			.withMessageContaining("too many requests were in progress to send this one in time"));
 	}
 
+	@Slow
 	@Test
 	void acquisitionsBeyondTheBoundAreRejectedByName() {
 		List<CompletableFuture<LockHandle>> others = others(Workers.MOST_ACQUISITIONS);

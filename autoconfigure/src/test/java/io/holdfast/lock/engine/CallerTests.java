@@ -20,6 +20,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -139,6 +140,7 @@ class CallerTests {
 	}
 
 	/** Some answers arrive while the thread is parked, others just before or after. */
+	@Slow
 	@Test
 	void noPermitIsLeftByAnswersOfOtherThreads() {
 		AtomicReference<Runnable> next = new AtomicReference<>();

@@ -21,6 +21,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
@@ -72,6 +73,7 @@ class ClosingTests {
 	/**
 	 * A listener of a loss that ends the JVM waits on the clock's thread for the engine.
 	 */
+	@Slow
 	@Test
 	void closeEndsAlthoughTheThreadOfTheClockIsBlocked() {
 		this.backend.releases.add((grant) -> new CompletableFuture<>());

@@ -23,6 +23,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.engine.EngineFixture.LOCK;
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -128,6 +129,7 @@ class ReleaseRetrierTests {
 	}
 
 	/** In an outage, each failed acquisition leaves a withdrawal, and thereby memory. */
+	@Slow
 	@Test
 	void lockIsNotRequestedWhileTooManyWithdrawalsAreUnconfirmed() {
 		this.backend.capabilities = FakeBackend.capableOf(Capability.SESSION_BOUND);

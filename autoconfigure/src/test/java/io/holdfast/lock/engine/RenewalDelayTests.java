@@ -20,6 +20,7 @@ import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.observation.MicrometerLockObserver;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,6 +35,7 @@ class RenewalDelayTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(9);
 
+	@Slow
 	@Test
 	void thousandHoldsSurviveABusyMachineWithMeasuredDelays() {
 		SimpleMeterRegistry registry = new SimpleMeterRegistry();

@@ -16,6 +16,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,6 +37,7 @@ class ValidityPropertyTests {
 
 	private static final int CHECKS = 25;
 
+	@Slow
 	@Test
 	void validityNeverOutlastsTheStoreLease() {
 		long granted = 0;

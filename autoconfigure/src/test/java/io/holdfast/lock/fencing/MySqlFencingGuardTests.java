@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.MariaDbServer;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -19,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests the statements for MySQL with its driver, on MariaDB.
  */
+@Slow
 class MySqlFencingGuardTests extends JdbcFencingGuardContract {
 
 	@AutoClose

@@ -22,6 +22,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -195,6 +196,7 @@ class EtcdClaimTests extends LateEtcdBackend {
 		assertThat(keys("locks/")).isEmpty();
 	}
 
+	@Slow
 	@Test
 	void waiterThatDoesNotRenewIsGrantedAFullLease() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
@@ -209,6 +211,7 @@ class EtcdClaimTests extends LateEtcdBackend {
 		released(this.backend, grant);
 	}
 
+	@Slow
 	@Test
 	void positionOfAWaiterLastsLongerThanItsLease() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
@@ -223,9 +226,7 @@ class EtcdClaimTests extends LateEtcdBackend {
 		released(this.other, granted(this.other, second));
 	}
 
-	/**
-	 * Waits for a fixed time. The test depends on the elapsed time, not on a condition.
-	 */
+	/** Waits for a fixed time: the test depends on it, not on a condition. */
 	private static void waitFor(Duration time) {
 		Awaitility.await().timeout(time.multipliedBy(2)).pollDelay(time).until(() -> true);
 	}
@@ -236,6 +237,7 @@ class EtcdClaimTests extends LateEtcdBackend {
 	}
 
 	/** The key of the claim is still there, with a lease that nobody renews. */
+	@Slow
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void claimOfALeaseThatEtcdMissedIsGrantedWithItsNextLease(boolean renewed) throws Exception {
@@ -272,6 +274,7 @@ class EtcdClaimTests extends LateEtcdBackend {
 	}
 
 	/** The client still waits for the answer to the attempt with the former lease. */
+	@Slow
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void keyStaysOnItsLeaseDespiteALateAttempt(boolean renewed) throws Exception {
@@ -366,6 +369,7 @@ class EtcdClaimTests extends LateEtcdBackend {
 		}
 	}
 
+	@Slow
 	@Test
 	void unusedSessionEnds() throws Exception {
 		for (int seconds = 2; seconds < 6; seconds++) {

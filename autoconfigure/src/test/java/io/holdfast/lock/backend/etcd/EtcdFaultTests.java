@@ -46,6 +46,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -126,6 +127,7 @@ class EtcdFaultTests {
 		return LockRequest.forLock(lock).waitTime(waitTime).leaseTime(Duration.ofSeconds(60)).build();
 	}
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void clientsBackOffWhileEtcdIsDownAndRecoverSoon(Outage outage) throws Exception {
@@ -168,6 +170,7 @@ class EtcdFaultTests {
 			.sum();
 	}
 
+	@Slow
 	@ParameterizedTest
 	@ValueSource(longs = { 9_223_372_036L, Long.MAX_VALUE, 0, -1, Long.MIN_VALUE })
 	void invalidRemainingTimeExtendsNoLease(long seconds) throws Exception {
@@ -189,6 +192,7 @@ class EtcdFaultTests {
 		}
 	}
 
+	@Slow
 	@ParameterizedTest
 	@ValueSource(longs = { 9_223_372_036L, Long.MAX_VALUE, 0, -1, Long.MIN_VALUE })
 	void renewalWithAnInvalidTimeExtendsNoLease(long seconds) throws Exception {
@@ -206,6 +210,7 @@ class EtcdFaultTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void partitionedMemberIsSkipped() throws Exception {
 		List<EtcdServer> members = cluster();
@@ -230,6 +235,7 @@ class EtcdFaultTests {
 	}
 
 	/** The leases are so long that none expires while the test runs. */
+	@Slow
 	@ParameterizedTest
 	@CsvSource({ "0,false", "1,false", "1,true", "2,false", "2,true", "3,false", "3,true" })
 	void attemptThatFailsAtAnyStepLeavesNoLease(int step, boolean carriedOut) throws Exception {
@@ -240,6 +246,7 @@ class EtcdFaultTests {
 		Awaitility.await().atMost(BOUND).until(() -> leases(server) == 0);
 	}
 
+	@Slow
 	@Test
 	void leaseOfALostGrantExpires() throws Exception {
 		EtcdServer server = server();
@@ -249,6 +256,7 @@ class EtcdFaultTests {
 		Awaitility.await().atMost(BOUND).until(() -> leases(server) == 0);
 	}
 
+	@Slow
 	@ParameterizedTest
 	@CsvSource({ "0,false", "1,false", "1,true", "2,false", "2,true", "3,false", "3,true" })
 	void failedAttemptOfASessionLeavesOnlyTheSession(int step, boolean carriedOut) throws Exception {
@@ -263,6 +271,7 @@ class EtcdFaultTests {
 		assertThat(leases(server)).isZero();
 	}
 
+	@Slow
 	@Test
 	void callerOfADeadEtcdLearnsWhatToDo() throws Exception {
 		EtcdServer server = server();
@@ -309,6 +318,7 @@ class EtcdFaultTests {
 		assertThat(holder.lease()).isGreaterThan(BOUND);
 	}
 
+	@Slow
 	@Test
 	void waitForADeadHolderIsBoundedDespiteALeaderChange() throws Exception {
 		List<EtcdServer> members = cluster();

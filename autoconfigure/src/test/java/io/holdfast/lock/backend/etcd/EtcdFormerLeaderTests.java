@@ -15,6 +15,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.support.SystemSchedulingClock;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.EtcdServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -79,6 +80,7 @@ class EtcdFormerLeaderTests {
 		this.members.forEach(EtcdServer::close);
 	}
 
+	@Slow
 	@Test
 	void renewalByAFormerLeaderExtendsNoLease() throws Exception {
 		Grant grant = soonGranted(this.backend, claim(LockName.of("stock", "42")));

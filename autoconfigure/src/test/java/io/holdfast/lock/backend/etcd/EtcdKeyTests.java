@@ -25,6 +25,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -45,6 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class EtcdKeyTests extends LateEtcdBackend {
 
 	/** etcd visits every name since the last compaction when it reads a wait queue. */
+	@Slow
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void claimsUseTheSameNameOneAfterAnother(boolean renewed) throws Exception {

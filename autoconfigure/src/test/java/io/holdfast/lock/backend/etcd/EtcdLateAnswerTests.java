@@ -12,6 +12,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -34,6 +35,7 @@ class EtcdLateAnswerTests extends LateEtcdBackend {
 	 * etcd has reported that the lease of the first attempt does not exist, although it
 	 * does, and nobody renews it any more. The second attempt never reaches etcd.
 	 */
+	@Slow
 	@Test
 	void keyOnAFormerLeaseIsAttachedBeforeTheGrant() throws Exception {
 		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(12), true,

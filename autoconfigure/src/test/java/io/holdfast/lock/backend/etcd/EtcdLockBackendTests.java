@@ -32,6 +32,7 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -114,6 +115,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 			.isNegative();
 	}
 
+	@Slow
 	@Test
 	void lostLockStaysClosedForTheLockDelayAfterAStop() throws Exception {
 		LockEngine engine = new LockEngine(new LockBackends(List.of(this.backend), "etcd"),
@@ -180,6 +182,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 		released(this.backend, granted(this.backend, claim(LOCK)));
 	}
 
+	@Slow
 	@Test
 	void sessionIsWatchedAgainSoonAfterAnOutage() throws Exception {
 		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofMinutes(5), true,
@@ -228,6 +231,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 		}
 	}
 
+	@Slow
 	@Test
 	void requestExecutedLateByASilentServerLeavesNothing() throws Exception {
 		released(this.backend, granted(this.backend, claim(LOCK)));
@@ -260,6 +264,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 		released(this.backend, soonGranted(this.backend, waiting));
 	}
 
+	@Slow
 	@Test
 	void holdAndWaiterSurviveALeaderFailure() throws Exception {
 		List<EtcdServer> members = EtcdServer.cluster(3);
@@ -284,6 +289,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 		}
 	}
 
+	@Slow
 	@Test
 	void withoutAMajorityNothingIsGrantedAndAttemptsFailFast() throws Exception {
 		List<EtcdServer> members = EtcdServer.cluster(3);
@@ -303,6 +309,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 		}
 	}
 
+	@Slow
 	@Test
 	void loginForgottenByTheServerIsRenewedAndTheHoldKept() throws Exception {
 		EtcdServer guarded = EtcdServer.started();

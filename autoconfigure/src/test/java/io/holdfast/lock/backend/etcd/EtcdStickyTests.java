@@ -17,6 +17,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.FairEngineCases;
 import io.holdfast.lock.backend.StickyEngineCases;
 import io.holdfast.lock.backend.StickyInstance;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.StickyInstance.LONG;
@@ -112,6 +113,7 @@ class EtcdStickyTests extends OneEtcdServer implements StickyEngineCases, FairEn
 		assertThat(second().token()).isNotNull();
 	}
 
+	@Slow
 	@Test
 	void leaseOfASilentInstanceEndsWithItsSession() {
 		LockRequest request = LockRequest.forLock(LOCK)

@@ -17,6 +17,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -59,6 +60,7 @@ class AdvisoryFaultTests {
 		released(this.other, holder);
 	}
 
+	@Slow
 	@Test
 	void withdrawalDuringTheFirstAttemptLeavesTheQueue() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));

@@ -28,6 +28,7 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -112,6 +113,7 @@ class AdvisorySessionTests {
 
 	}
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void confirmationFailsAfterTheEndOfTheSession(End end) throws Exception {
@@ -122,6 +124,7 @@ class AdvisorySessionTests {
 		assertSuccessor(grant);
 	}
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void renewalIsRefusedAfterTheEndOfTheSession(End end) throws Exception {
@@ -131,6 +134,7 @@ class AdvisorySessionTests {
 		assertSuccessor(grant);
 	}
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void releaseAfterTheEndOfTheSessionLeavesNothing(End end) throws Exception {
@@ -171,6 +175,7 @@ class AdvisorySessionTests {
 	}
 
 	/** The server does not learn that this connection is broken. */
+	@Slow
 	@Test
 	void serverEndsTheSessionOfADisconnectedHolderAfterItsLease() throws Exception {
 		Grant lost = granted(this.store, lasting(this.lock, Duration.ofMillis(700)));
@@ -181,6 +186,7 @@ class AdvisorySessionTests {
 		postgres.awaitNothingLeft(this.store, this.pool);
 	}
 
+	@Slow
 	@Test
 	void renewalsKeepASessionLongerThanItsLease() throws Exception {
 		Grant grant = granted(this.store, lasting(this.lock, Duration.ofSeconds(2)));

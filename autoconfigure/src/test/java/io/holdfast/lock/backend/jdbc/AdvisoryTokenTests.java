@@ -13,6 +13,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -47,6 +48,7 @@ class AdvisoryTokenTests {
 	}
 
 	/** The sequence already exists when the mode is changed the second time. */
+	@Slow
 	@Test
 	void tokensGrowWhenTheModeIsChanged() throws Exception {
 		HikariDataSource pool = this.postgres.pool(2);
@@ -81,6 +83,7 @@ class AdvisoryTokenTests {
 				.single() > token + 100_000);
 	}
 
+	@Slow
 	@Test
 	void tokensGrowAcrossARestartOfTheServer() throws Exception {
 		long before = 0;
@@ -93,6 +96,7 @@ class AdvisoryTokenTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void tokensGrowAfterAFailoverToAStandbyThatLacksTheLast() throws Exception {
 		AdvisoryLockBackend before = advisory();
@@ -120,6 +124,7 @@ class AdvisoryTokenTests {
 			.single();
 	}
 
+	@Slow
 	@Test
 	void newConnectionAdvancesASequenceThatWasSetBack() throws Exception {
 		AdvisoryLockBackend before = advisory();
@@ -131,6 +136,7 @@ class AdvisoryTokenTests {
 		assertThat(token(advisory())).isGreaterThan(lost);
 	}
 
+	@Slow
 	@Test
 	void newConnectionDoesNotSetBackASequenceThatIsAhead() throws Exception {
 		long ahead = 9_000_000_000_000_000L;
@@ -140,6 +146,7 @@ class AdvisoryTokenTests {
 	}
 
 	/** A token that is not on the disk would be granted again after a crash. */
+	@Slow
 	@Test
 	void tokenIsOnTheDiskThoughCommitsDoNotWaitForIt() throws Exception {
 		HikariDataSource pool = this.postgres.pool(1);

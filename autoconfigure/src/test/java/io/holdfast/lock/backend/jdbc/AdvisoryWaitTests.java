@@ -25,6 +25,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.KeptLock;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -90,6 +91,7 @@ class AdvisoryWaitTests {
 		released(this.store, granted(this.store, waiter));
 	}
 
+	@Slow
 	@Test
 	void lockThatAWaiterDoesNotTakeIsReleasedSoon() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));
@@ -127,6 +129,7 @@ class AdvisoryWaitTests {
 	}
 
 	/** The pause moves the withdrawal through the time around the grant. */
+	@Slow
 	@ParameterizedTest
 	@ValueSource(longs = { -400, -100, 0, 100, 200, 400, 800, 2_000 })
 	void withdrawalAtTheMomentOfTheGrantLeavesNothing(long micros) throws Exception {
@@ -183,6 +186,7 @@ class AdvisoryWaitTests {
 	}
 
 	/** Neither the cancellation nor its effect passes the network. */
+	@Slow
 	@Test
 	void withdrawalFromAnUnreachableServerIsBounded() throws Exception {
 		Grant holder = granted(this.other, claim(this.lock));
@@ -213,6 +217,7 @@ class AdvisoryWaitTests {
 		postgres.awaitNothingLeft(this.store, this.pool);
 	}
 
+	@Slow
 	@Test
 	void engineHoldsTheLockThatTheServerHasGranted() throws Exception {
 		try (LockEngine one = engine(this.store); LockEngine two = engine(this.other)) {

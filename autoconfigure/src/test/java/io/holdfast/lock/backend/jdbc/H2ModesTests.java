@@ -8,6 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -17,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class H2ModesTests {
 
+	@Slow
 	@ParameterizedTest
 	@ValueSource(strings = { "MODE=PostgreSQL;DATABASE_TO_LOWER=TRUE;DEFAULT_NULL_ORDERING=HIGH",
 			"MODE=MariaDB;DATABASE_TO_LOWER=TRUE", "MODE=MySQL;CASE_INSENSITIVE_IDENTIFIERS=TRUE", "MODE=MSSQLServer",

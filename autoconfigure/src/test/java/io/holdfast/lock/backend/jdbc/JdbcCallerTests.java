@@ -55,6 +55,7 @@ import io.holdfast.lock.autoconfigure.JdbcLockAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LocalLockAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LockInterceptorAutoConfiguration;
 import io.holdfast.lock.autoconfigure.LockTransactionAutoConfiguration;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.MariaDbServer;
 import io.holdfast.lock.test.server.PostgresServer;
 
@@ -148,6 +149,7 @@ class JdbcCallerTests {
 		});
 	}
 
+	@Slow
 	@Test
 	void acquisitionsFailInTimeWhenThePoolIsExhausted() {
 		runner("postgres", THREADS).withPropertyValues("distributed-lock.wait-time=2s").run((context) -> {

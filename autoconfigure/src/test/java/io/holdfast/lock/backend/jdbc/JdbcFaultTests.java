@@ -42,6 +42,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -56,6 +57,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class JdbcFaultTests extends OnEveryDatabase {
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "H2")
 	void frozenDatabaseBlocksNoLongerThanItsResponseTimeout(Database database) throws Exception {
@@ -125,6 +127,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 	}
 
 	/** On the server, {@code now()} would return the start time of the transaction. */
+	@Slow
 	@Test
 	void leaseStartsAtTheStatementNotAtItsTransaction() throws Exception {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 2);
@@ -263,6 +266,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 	 * The pool waits up to 30 seconds for a connection, and so does each of its callers.
 	 * A thread without the hold does not wait for its release.
 	 */
+	@Slow
 	@Test
 	void closeIsBoundedWhenTheDatabaseIsGone() throws Exception {
 		try (TcpProxy wire = TcpProxy.to(postgres.port())) {

@@ -15,6 +15,7 @@ import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.backend.Verbs.ask;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class JdbcFirstReaderTests extends OnEveryDatabase {
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void noWriterIsGrantedTheLockWhileTheFirstReaderIsAdmitted(Database database) throws Exception {

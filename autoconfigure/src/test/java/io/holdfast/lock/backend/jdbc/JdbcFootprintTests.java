@@ -20,6 +20,7 @@ import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -31,6 +32,7 @@ class JdbcFootprintTests extends OnEveryDatabase {
 	private static final int KEYS = 2_000;
 
 	/** A pending release keeps objects, so the test waits for the last release. */
+	@Slow
 	@ParameterizedTest
 	@EnumSource(names = { "POSTGRESQL", "MARIADB" })
 	void releasedLocksLeaveNoObjects(Database database) throws Exception {

@@ -34,6 +34,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
@@ -58,6 +59,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void firstReadersOfALockAreAllAdmittedAtOnce(Database database) throws Exception {
@@ -66,6 +68,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 		assertThat(race(store, lock, LockMode.SHARED)).hasOnlyElementsOfType(AcquireResult.Acquired.class);
 	}
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void oneOfManyFirstWritersWinsAndNoneFails(Database database) throws Exception {
@@ -106,6 +109,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 	 * At this isolation level, PostgreSQL fails a statement that waited for a changed
 	 * row.
 	 */
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void serializableIsolationFailsNoAttempt(Database database) throws Exception {
@@ -124,6 +128,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 		}
 	}
 
+	@Slow
 	@Test
 	void firstWritersAndReadersLeaveNoErrorInTheLogOfPostgres() throws Exception {
 		LockBackend store = withLongTimeout(opened(Database.POSTGRESQL, 20));
@@ -142,6 +147,7 @@ class JdbcRaceTests extends OnEveryDatabase {
 		}
 	}
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void oneCallerWinsAtTheEndOfALeaseAndTokensGrow(Database database) throws Exception {

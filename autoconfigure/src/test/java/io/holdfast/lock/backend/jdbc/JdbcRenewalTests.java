@@ -25,6 +25,7 @@ import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.RenewResult.Indeterminate;
 import io.holdfast.lock.spi.RenewResult.Refused;
 import io.holdfast.lock.spi.RenewResult.Renewed;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.granted;
@@ -47,6 +48,7 @@ class JdbcRenewalTests extends OnEveryDatabase {
 	 * With one statement per lease, the renewal took one second for the locked row, and
 	 * 250 round trips.
 	 */
+	@Slow
 	@ParameterizedTest
 	@MethodSource("everyDatabaseAndMode")
 	void lockedRowFailsOnlyItsOwnRenewal(Database database, LockMode mode) throws Exception {

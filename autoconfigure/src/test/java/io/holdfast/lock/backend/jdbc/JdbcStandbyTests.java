@@ -31,6 +31,7 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.fencing.JdbcFencingGuard;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for a real standby that replicates asynchronously and takes over without the last
  * grants that its primary confirmed.
  */
+@Slow
 class JdbcStandbyTests {
 
 	private static final LockRequest REQUEST = LockRequest.forLock(LockName.of("stock", "42"))

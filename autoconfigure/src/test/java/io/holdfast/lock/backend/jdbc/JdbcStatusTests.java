@@ -25,6 +25,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.StoreStatus.State;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.PostgresServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -39,6 +40,7 @@ class JdbcStatusTests {
 
 	private static final String TABLE = "status_lock";
 
+	@Slow
 	@Test
 	void databaseThatRejectsWritesIsNotAvailable() throws Exception {
 		try (PostgresServer server = PostgresServer.started()) {
@@ -91,6 +93,7 @@ class JdbcStatusTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void silentDatabaseIsNotReportedAsAnExhaustedPool() throws Exception {
 		try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -105,6 +108,7 @@ class JdbcStatusTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void rejectedLoginIsReportedWithItsProperty() {
 		String url = "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";

@@ -27,6 +27,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.MariaDbServer;
 
 import static io.holdfast.lock.backend.Verbs.ask;
@@ -39,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for settings that change the counts and generated keys which MySQL's driver
  * reports, and for those of the session. The server is MariaDB.
  */
+@Slow
 class MySqlSettingsTests {
 
 	private static final MariaDbServer SERVER = MariaDbServer.started();

@@ -10,6 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.postgresql.PGNotification;
 
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.PostgresServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -20,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class NotificationReaderTests {
 
+	@Slow
 	@Test
 	void driverDoesNotDelayNotifications() throws SQLException {
 		try (PostgresServer server = PostgresServer.started();

@@ -26,6 +26,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -261,6 +262,7 @@ class PostgresDemandTests extends PostgresStickyFixture {
 	}
 
 	/** Without the check, the demands of other instances would be lost for hours. */
+	@Slow
 	@Test
 	void silentConnectionDemandsAllLeases() throws Exception {
 		try (HikariDataSource silent = pool(this.wire.port()); JdbcLockBackend far = backend(silent)) {
@@ -280,6 +282,7 @@ class PostgresDemandTests extends PostgresStickyFixture {
 	/**
 	 * The pool would otherwise lack it until the operating system detects the silence.
 	 */
+	@Slow
 	@Test
 	void silentConnectionThatIsNoLongerNeededIsClosed() {
 		try (HikariDataSource silent = pool(this.wire.port()); JdbcLockBackend far = backend(silent)) {

@@ -17,6 +17,7 @@ import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.PostgresServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -38,6 +39,7 @@ class PostgresListenTests {
 	private final CountDownLatch announced = new CountDownLatch(1);
 
 	/** A release in between was not noticed. */
+	@Slow
 	@Test
 	void claimAnnouncedBeforeItsBackendListensPollsSoon() throws Exception {
 		LockName lock = LockName.of("stock", "42");

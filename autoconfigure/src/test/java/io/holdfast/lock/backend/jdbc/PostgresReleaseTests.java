@@ -43,6 +43,7 @@ import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.PostgresServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -214,6 +215,7 @@ class PostgresReleaseTests {
 		return HookedConnections.before(this.pool, "prepareStatement", "Announces a claim", action);
 	}
 
+	@Slow
 	@Test
 	void lockedRowFailsTheRequestBeforeTheConnectionTimesOut() throws Exception {
 		LockName lock = OnEveryDatabase.newLock();

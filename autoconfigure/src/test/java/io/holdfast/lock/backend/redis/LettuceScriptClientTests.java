@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import io.holdfast.lock.backend.redis.LettuceChannels.SilentChannelHandler;
 import io.holdfast.lock.backend.redis.ScriptClient.Call;
 import io.holdfast.lock.support.Sha1;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -118,6 +119,7 @@ class LettuceScriptClientTests {
 	}
 
 	/** The server is slow, and the client no longer waits for the rejection. */
+	@Slow
 	@Test
 	void subscriptionThatIsRejectedLateIsRepeated() throws Exception {
 		get(this.client.subscribe("news", (message) -> {

@@ -11,6 +11,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.StickyInstance;
 import io.holdfast.lock.engine.LockEngine;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,6 +29,7 @@ class RedisClosingTests extends OneRedisServer {
 
 	private final List<Thread> callers = new ArrayList<>();
 
+	@Slow
 	@RepeatedTest(20)
 	void closedApplicationLeavesNoLock() throws Exception {
 		RedisLockBackend ownClient = this.library.backend(server.address());

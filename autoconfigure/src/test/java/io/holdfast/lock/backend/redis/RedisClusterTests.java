@@ -24,6 +24,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisCluster;
 import io.holdfast.lock.test.server.RedisServer;
 
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ParameterizedClass(name = "{0}")
 @EnumSource(RedisLibrary.class)
+@Slow
 class RedisClusterTests {
 
 	@AutoClose

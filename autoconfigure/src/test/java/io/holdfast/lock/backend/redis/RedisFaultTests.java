@@ -28,6 +28,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -111,6 +112,7 @@ class RedisFaultTests {
 		return LockRequest.forLock(LOCK).waitTime(waitTime).build();
 	}
 
+	@Slow
 	@Test
 	void waitersForHundredsOfLocksListenOnOneConnection() throws Exception {
 		RedisServer server = server();
@@ -140,6 +142,7 @@ class RedisFaultTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void waiterWithoutNotificationRetriesBeforeTheLeaseEnds() throws Exception {
 		RedisServer server = server();
@@ -209,6 +212,7 @@ class RedisFaultTests {
 		wire.redirectTo(replica.port());
 	}
 
+	@Slow
 	@Test
 	void lockEvictedByRedisIsLostAtTheNextRenewal() {
 		RedisServer server = server("maxmemory-policy allkeys-lru", "maxmemory-samples 10");
@@ -227,6 +231,7 @@ class RedisFaultTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void requestsToALoadingServerHaveAnUnknownOutcome() throws Exception {
 		RedisServer server = server("key-load-delay 1000", "loading-process-events-interval-bytes 1024");
@@ -247,6 +252,7 @@ class RedisFaultTests {
 				&& String.valueOf(unknown.cause()).contains("LOADING");
 	}
 
+	@Slow
 	@Test
 	void grantThatExpiredOnItsWayIsReleased() {
 		RedisServer server = server();
@@ -267,6 +273,7 @@ class RedisFaultTests {
 		assertThat(server.ask("exists", KEY)).isEqualTo("0");
 	}
 
+	@Slow
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void callerOfADeadRedisFailsInTime(boolean paused) {

@@ -23,6 +23,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static io.holdfast.lock.backend.Verbs.granted;
@@ -269,6 +270,7 @@ class RedisLockBackendTests extends OneRedisServer {
 		}
 	}
 
+	@Slow
 	@Test
 	void grantThatReplicasLackDoesNotCountAndIsWithdrawnWithItsClaim() throws Exception {
 		RedisLockBackend careful = this.library.backend(server.address(), TestRedis.options(2));

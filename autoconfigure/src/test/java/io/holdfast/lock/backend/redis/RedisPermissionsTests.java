@@ -28,6 +28,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisCluster;
 import io.holdfast.lock.test.server.RedisServer;
 
@@ -77,6 +78,7 @@ class RedisPermissionsTests {
 			.contains("user app on >secret " + MINIMUM.replace("test:", "shop:"));
 	}
 
+	@Slow
 	@Test
 	void clusterNeedsOneMorePermission() throws Exception {
 		try (RedisCluster cluster = RedisCluster.started("user app on >s3cret " + MINIMUM + " +cluster|nodes")) {

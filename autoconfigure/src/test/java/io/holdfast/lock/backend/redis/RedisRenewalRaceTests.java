@@ -23,6 +23,7 @@ import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
@@ -54,6 +55,7 @@ class RedisRenewalRaceTests {
 	/** Matches the arguments of a renewal: the grant, milliseconds, and the mode. */
 	private static final Pattern RENEWAL = Pattern.compile("\"([0-9a-zA-Z-]+:\\d+)\" \"\\d+\" \"EXCLUSIVE\"$");
 
+	@Slow
 	@Test
 	void nothingIsRenewedAfterItsRelease() throws Exception {
 		EngineSettings settings = settings().leaseTime(LEASE).awaitRelease(true).shutdownTimeout(Duration.ZERO).build();

@@ -20,6 +20,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisSentinel;
 
 import static io.holdfast.lock.backend.Verbs.granted;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @ParameterizedClass(name = "{0}")
 @EnumSource(RedisLibrary.class)
+@Slow
 class RedisSentinelTests {
 
 	@Parameter

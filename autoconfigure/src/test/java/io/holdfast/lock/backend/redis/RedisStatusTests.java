@@ -13,6 +13,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.spi.StoreStatus.State;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -40,6 +41,7 @@ class RedisStatusTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void serverThatRejectsWritesIsNotAvailable() throws Exception {
 		try (RedisServer server = RedisServer.started();

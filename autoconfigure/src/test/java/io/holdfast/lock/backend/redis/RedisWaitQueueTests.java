@@ -13,6 +13,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.KeptLock;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.released;
@@ -158,6 +159,7 @@ class RedisWaitQueueTests extends OneRedisServer {
 		released(first, reader);
 	}
 
+	@Slow
 	@Test
 	void lockThatIsKeptForAClaimIsFreeAfterThreeSeconds() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));

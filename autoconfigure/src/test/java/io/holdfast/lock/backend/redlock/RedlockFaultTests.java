@@ -26,6 +26,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,6 +56,7 @@ class RedlockFaultTests extends FiveNodes {
 	}
 
 	/** The responses arrive long after the lease that they grant has expired. */
+	@Slow
 	@Test
 	void nodeSlowerThanALeaseNeverAdmitsTwoHolders() throws Exception {
 		List<RedlockLockBackend> clients = threeNodes(3);
@@ -118,6 +120,7 @@ class RedlockFaultTests extends FiveNodes {
 		assertThat(granted(this.first, claim).storeToken()).isGreaterThan(second.storeToken());
 	}
 
+	@Slow
 	@Test
 	void callersInLockStepDoNotSplitTheVotesForever() throws Exception {
 		List<LockEngine> engines = threeNodes(3).stream().map(FiveNodes::engine).toList();
@@ -218,6 +221,7 @@ class RedlockFaultTests extends FiveNodes {
 		}
 	}
 
+	@Slow
 	@Test
 	void leaseIsNoLongerThanRequestedAfterAWait() throws Exception {
 		granted(this.first);
@@ -281,6 +285,7 @@ class RedlockFaultTests extends FiveNodes {
 	 * A frozen node may process an attempt after its release, which came through another
 	 * connection or not at all. The test writes what the node has then.
 	 */
+	@Slow
 	@Test
 	void claimThatALateNodeGrantsAfterItsReleaseIsReleasedAgain() throws Exception {
 		nodes.get(4).pause();

@@ -23,6 +23,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -53,6 +54,7 @@ class RedlockLockBackendTests extends FiveNodes {
 		awaitPairWithin(NODE_TIMEOUT);
 	}
 
+	@Slow
 	@Test
 	void twoSlowNodesAreNotWaitedFor() throws Exception {
 		granted(this.first, claim(LockName.of("warm", "up"), LONGEST_LEASE));
@@ -76,6 +78,7 @@ class RedlockLockBackendTests extends FiveNodes {
 			});
 	}
 
+	@Slow
 	@Test
 	void withThreeDeadNodesTheEngineRefusesInTime() {
 		kill(0, 2, 4);
@@ -102,6 +105,7 @@ class RedlockLockBackendTests extends FiveNodes {
 		get(longer.release(soonGranted(longer, claim(this.lock, lease))));
 	}
 
+	@Slow
 	@Test
 	void restartedNodeDoesNotHelpASecondOwner() throws Exception {
 		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
@@ -158,6 +162,7 @@ class RedlockLockBackendTests extends FiveNodes {
 		assertThat(nodes.get(0).ask("hget", "test:redlock", "memory")).isNotEqualTo(earlier);
 	}
 
+	@Slow
 	@Test
 	void newNodesVoteWhenTheLongestLeaseHasPassed() throws Exception {
 		nodes.each((node) -> node.ask("flushall"));
@@ -169,6 +174,7 @@ class RedlockLockBackendTests extends FiveNodes {
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(LONGEST_LEASE);
 	}
 
+	@Slow
 	@Test
 	void longerLeaseKnownToOtherNodesExtendsTheQuarantine() throws Exception {
 		nodes.get(4).ask("hset", "test:redlock", "longest", "600000");
@@ -196,6 +202,7 @@ class RedlockLockBackendTests extends FiveNodes {
 		}
 	}
 
+	@Slow
 	@Test
 	void tokenRisesThoughOtherClocksAreBehind() throws Exception {
 		long ahead = granted(this.first).storeToken() + Duration.ofHours(1).toNanos() / 1000;
@@ -345,6 +352,7 @@ class RedlockLockBackendTests extends FiveNodes {
 		awaitNothingLeft(0, 1, 2, 3, 4);
 	}
 
+	@Slow
 	@Test
 	void majorityLostDuringRenewalIsALostLockBeforeTheLeaseEnds() {
 		LockRequest shortLease = request(Duration.ofSeconds(1)).toBuilder().leaseTime(Duration.ofSeconds(2)).build();

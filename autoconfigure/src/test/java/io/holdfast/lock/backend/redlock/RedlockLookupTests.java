@@ -13,6 +13,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.spi.StoreStatus.State;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -29,6 +30,7 @@ class RedlockLookupTests extends FiveNodes {
 		awaitStatus(State.AVAILABLE, List.of("up", "up", "up", "up", "up"));
 	}
 
+	@Slow
 	@Test
 	void silentMinorityIsShownButLocksAreAvailable() {
 		nodes.get(0).pause();

@@ -12,6 +12,7 @@ import io.holdfast.lock.backend.MovedClockContract;
 import io.holdfast.lock.backend.redis.RedisLibrary;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 
@@ -51,6 +52,7 @@ class RedlockMovedClockTests extends MovedClockContract {
 	 * The third node has never received a request for the lock, and the first one keeps
 	 * it until the lease ends, however long the restart takes.
 	 */
+	@Slow
 	@ParameterizedTest
 	@ValueSource(ints = { -1, 1 })
 	void restartedNodeIsQuarantinedWhateverItsClock(int hours) throws Exception {

@@ -15,6 +15,7 @@ import io.holdfast.lock.spi.AcquireResult.Indeterminate;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -67,6 +68,7 @@ class RedlockNodeChangeTests extends FiveNodes {
 		});
 	}
 
+	@Slow
 	@Test
 	void nodeThatWasAReplicaVotesAfterTheQuarantine() throws Exception {
 		kill(3, 4);
@@ -94,6 +96,7 @@ class RedlockNodeChangeTests extends FiveNodes {
 		}
 	}
 
+	@Slow
 	@Test
 	@DisplayName("A node to which a replica connects or from which it disconnects keeps its vote")
 	void nodeWithAReplicaKeepsItsVote() throws Exception {
@@ -117,6 +120,7 @@ class RedlockNodeChangeTests extends FiveNodes {
 		Awaitility.await().until(() -> node.ask("info", "replication").contains("repl_backlog_active:0"));
 	}
 
+	@Slow
 	@Test
 	@DisplayName("A node in place of a stopped one votes when no lock counts the stopped one any more")
 	void nodeThatReplacesAStoppedOneDoesNotHelpASecondOwner() throws Exception {

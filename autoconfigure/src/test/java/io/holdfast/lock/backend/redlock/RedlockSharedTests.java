@@ -20,6 +20,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 
 import static java.util.function.Predicate.not;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,6 +56,7 @@ class RedlockSharedTests extends FiveNodes {
 		soonGranted(this.first, claim());
 	}
 
+	@Slow
 	@Test
 	void restartedNodeDoesNotHelpAWriterBesideAReader() throws Exception {
 		RedlockLockBackend cutOff = open(List.of(port(0), port(1), port(2), freePort(), freePort()), OPTIONS);
@@ -86,6 +88,7 @@ class RedlockSharedTests extends FiveNodes {
 		awaitNothingLeft(0, 1, 2, 3, 4);
 	}
 
+	@Slow
 	@Test
 	void majorityLostDuringRenewalIsALostReaderBeforeTheLeaseEnds() {
 		LockRequest request = LockRequest.forLock(this.lock)
@@ -99,6 +102,7 @@ class RedlockSharedTests extends FiveNodes {
 		}
 	}
 
+	@Slow
 	@Test
 	void concurrentReadersAllAcquireWithDistinctTokens() throws Exception {
 		List<RedlockLockBackend> clients = Stream.generate(() -> open(ports(0, 1, 2, 3, 4), OPTIONS)).limit(3).toList();
@@ -151,6 +155,7 @@ class RedlockSharedTests extends FiveNodes {
 		granted(this.first, shared());
 	}
 
+	@Slow
 	@Test
 	void positionOfAVanishedWriterExpires() throws Exception {
 		granted(this.first, shared());

@@ -20,6 +20,7 @@ import io.holdfast.lock.backend.redis.RedisLibrary;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Indeterminate;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -51,6 +52,7 @@ class RedlockStartTests {
 		this.nodes.close();
 	}
 
+	@Slow
 	@Test
 	void firstStartWaitsOnceUntilNewNodesVoteAndSaysSo(CapturedOutput output) throws Exception {
 		try (RedlockLockBackend first = this.nodes.backend(this.library, OPTIONS);
@@ -65,6 +67,7 @@ class RedlockStartTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void startAfterAllNodesHaveRestartedWaitsAgain(CapturedOutput output) throws Exception {
 		this.nodes.each(TestNodes::admit);

@@ -24,6 +24,7 @@ import io.holdfast.lock.backend.StickyInstance;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.StickyInstance.LOCK;
@@ -153,6 +154,7 @@ class RedlockStickyTests extends FiveNodes implements StickyEngineCases {
 		callerThatDoesNotWaitGetsAnIdleLease();
 	}
 
+	@Slow
 	@Test
 	void twoSilentNodesStopNoDemand() {
 		FencingToken before = first().token();
@@ -171,6 +173,7 @@ class RedlockStickyTests extends FiveNodes implements StickyEngineCases {
 	}
 
 	/** Three nodes that know the lease are left. */
+	@Slow
 	@Test
 	void emptyNodeStopsNoDemand() {
 		FencingToken before = first().token();
@@ -179,6 +182,7 @@ class RedlockStickyTests extends FiveNodes implements StickyEngineCases {
 		assertThat(second().token()).isGreaterThan(before);
 	}
 
+	@Slow
 	@Test
 	void leaseOfASilentInstanceEndsWithItsTime() {
 		List<TcpProxy> wires = nodes.all().stream().map((node) -> TcpProxy.to(node.port())).toList();

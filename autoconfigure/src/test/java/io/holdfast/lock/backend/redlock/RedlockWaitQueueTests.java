@@ -25,6 +25,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.KeptLock;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
 
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
@@ -166,6 +167,7 @@ class RedlockWaitQueueTests extends FiveNodes {
 		get(behind.signal());
 	}
 
+	@Slow
 	@Test
 	void waiterThatDoesNotRetryLosesItsReservation() throws Exception {
 		Grant holder = granted(this.first);

@@ -19,6 +19,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
 import io.holdfast.lock.spi.StoreStatus.State;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -74,6 +75,7 @@ class SameServerTests extends FiveNodes {
 		return "127.0.0.1:" + this.proxies.get(index).port();
 	}
 
+	@Slow
 	@Test
 	void serverAtTwoAddressesDoesNotAdmitASecondOwner() throws Exception {
 		granted(open(List.of(port(1), port(2), freePort()), OPTIONS));
@@ -84,6 +86,7 @@ class SameServerTests extends FiveNodes {
 		}
 	}
 
+	@Slow
 	@Test
 	void serverAtTwoAddressesRenewsOnce(CapturedOutput output) throws Exception {
 		Grant grant = granted(this.moved);

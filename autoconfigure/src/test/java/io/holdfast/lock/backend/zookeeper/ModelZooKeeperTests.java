@@ -10,6 +10,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 import io.holdfast.lock.test.simulation.History;
 import io.holdfast.lock.test.simulation.Simulation;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * requests in the same order, lose their connections and sessions, and receive the same
  * notifications.
  */
+@Slow
 class ModelZooKeeperTests {
 
 	private static final int STEPS = 300;

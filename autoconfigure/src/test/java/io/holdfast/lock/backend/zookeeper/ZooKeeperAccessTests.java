@@ -28,6 +28,7 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
@@ -120,6 +121,7 @@ class ZooKeeperAccessTests {
 				"Authorize");
 	}
 
+	@Slow
 	@Test
 	void ensembleWhoseSessionsOwnNoNodesIsReported() throws Exception {
 		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies(Map.of("localSessionsEnabled", "true"));
@@ -130,6 +132,7 @@ class ZooKeeperAccessTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void ensembleThatUpgradesLocalSessionsGrantsLocks() throws Exception {
 		Map<String, Object> settings = Map.of("localSessionsEnabled", "true", "localSessionsUpgradingEnabled", "true");

@@ -20,6 +20,7 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -166,6 +167,7 @@ class ZooKeeperClientTests {
 			.until(() -> server.ask("wchp").contains(this.bench.waitQueues().get(0) + "/"));
 	}
 
+	@Slow
 	@Test
 	void clientWithANamespaceSharesLocksWithOneThatNamesThePath() throws Exception {
 		CuratorFramework namespaced = this.bench.client(builder().namespace("app"));

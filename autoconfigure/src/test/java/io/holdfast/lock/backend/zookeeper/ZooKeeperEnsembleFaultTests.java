@@ -25,6 +25,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.observation.RenewalOutcome;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for an ensemble of which one member lags behind, or whose leader dies at the
  * worst moment.
  */
+@Slow
 class ZooKeeperEnsembleFaultTests {
 
 	private static final LockName LOCK = LockName.of("stock", "42");

@@ -30,6 +30,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -91,6 +92,7 @@ class ZooKeeperFaultTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void nodeOfAnAbandonedSessionIsNotTakenForOurs() throws Exception {
 		CuratorFramework client = this.bench.client("127.0.0.1:" + this.wire.port(), LONG_SESSION);
@@ -111,6 +113,7 @@ class ZooKeeperFaultTests {
 		released(here, newGrant);
 	}
 
+	@Slow
 	@Test
 	void tokenAfterALostReplyIsThatOfTheNodeAndGreaterThanAllBefore() throws Exception {
 		Grant before = granted(this.store, claim(LOCK));
@@ -124,6 +127,7 @@ class ZooKeeperFaultTests {
 		released(this.store, grant);
 	}
 
+	@Slow
 	@Test
 	void releaseWhoseReplyIsLostIsNotTakenForALoss() throws Exception {
 		ZooKeeperLockBackend retrying = this.bench
@@ -135,6 +139,7 @@ class ZooKeeperFaultTests {
 		soonGranted(this.other, claim(LOCK));
 	}
 
+	@Slow
 	@Test
 	void releaseOnABrokenConnectionDeletesItsNodeWithoutTheEngine() throws Exception {
 		Grant grant = granted(this.store, claim(LOCK));
@@ -147,6 +152,7 @@ class ZooKeeperFaultTests {
 		Awaitility.await("the deletion").atMost(BOUND).until(() -> this.bench.nodes().isEmpty());
 	}
 
+	@Slow
 	@Test
 	void watchOutlastsAnInterruptionAndSignalsOnlyTheDeletion() throws Exception {
 		CuratorFramework client = this.bench.client("127.0.0.1:" + this.wire.port(), LONG_SESSION);
@@ -189,6 +195,7 @@ class ZooKeeperFaultTests {
 
 	}
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void interruptAtAnyStepLeavesNoNode(Step step) throws Exception {
@@ -209,6 +216,7 @@ class ZooKeeperFaultTests {
 		result.handle((value, failure) -> value).completeOnTimeout(null, 2, TimeUnit.SECONDS).join();
 	}
 
+	@Slow
 	@ParameterizedTest
 	@EnumSource
 	void cancellationAtAnyStepLeavesNoNode(Step step) throws Exception {
@@ -318,6 +326,7 @@ class ZooKeeperFaultTests {
 			.containsExactlyInAnyOrderElementsOf(foreign);
 	}
 
+	@Slow
 	@Test
 	void thousandWaitersThatTimeOutLeaveNeitherNodesNorWatches() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));

@@ -25,6 +25,7 @@ import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -155,6 +156,7 @@ class ZooKeeperLockBackendTests {
 		released(this.store, grant);
 	}
 
+	@Slow
 	@Test
 	void waiterOfAnEndedSessionEnqueuesAgainAndAcquires() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
@@ -169,6 +171,7 @@ class ZooKeeperLockBackendTests {
 		soonReleased(this.store, grant);
 	}
 
+	@Slow
 	@Test
 	void nodeOfAnOlderSessionIsNotTakenForOurs() throws Exception {
 		Claim claim = claim(LOCK);
@@ -180,6 +183,7 @@ class ZooKeeperLockBackendTests {
 		soonReleased(this.store, grant);
 	}
 
+	@Slow
 	@Test
 	void partitionedHolderDetectsItsLossBeforeAnotherAcquires() throws Exception {
 		LockRequest request = LockRequest.forLock(LOCK).waitTime(BOUND).build();
@@ -237,6 +241,7 @@ class ZooKeeperLockBackendTests {
 		released(this.store, second);
 	}
 
+	@Slow
 	@Test
 	void holdAndWaiterOutliveAMemberOfTheEnsemble() throws Exception {
 		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies();
@@ -259,6 +264,7 @@ class ZooKeeperLockBackendTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void withoutAMajorityNothingIsGrantedOrRenewed() throws Exception {
 		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies();

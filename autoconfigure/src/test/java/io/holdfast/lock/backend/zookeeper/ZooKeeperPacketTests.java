@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
 import static io.holdfast.lock.backend.Verbs.claim;
@@ -26,6 +27,7 @@ class ZooKeeperPacketTests {
 	private static final Pattern RECEIVED = Pattern.compile("zk_packets_received\\s+(\\d+)");
 
 	/** The limit leaves room for heartbeats and pings, and is below three packets. */
+	@Slow
 	@Test
 	void lockThatOneClientUsesAgainTakesTwoPackets() throws Exception {
 		try (ZooKeeperServer server = ZooKeeperServer.started();

@@ -26,6 +26,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.backend.FairEngineCases;
 import io.holdfast.lock.backend.StickyEngineCases;
 import io.holdfast.lock.backend.StickyInstance;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -168,6 +169,7 @@ class ZooKeeperStickyTests implements StickyEngineCases, FairEngineCases {
 		return Integer.parseInt(server.ask("mntr").replaceAll("(?s).*zk_watch_count\\s+(\\d+).*", "$1"));
 	}
 
+	@Slow
 	@Test
 	void demandDuringAnInterruptionArrivesAfterIt() {
 		FencingToken before = this.first.token();
@@ -179,6 +181,7 @@ class ZooKeeperStickyTests implements StickyEngineCases, FairEngineCases {
 		assertThat(waiting).succeedsWithin(BOUND).satisfies((next) -> assertThat(next).isGreaterThan(before));
 	}
 
+	@Slow
 	@Test
 	void leaseOfASilentInstanceEndsWithItsSession() {
 		this.first.engine().close();
@@ -189,6 +192,7 @@ class ZooKeeperStickyTests implements StickyEngineCases, FairEngineCases {
 	}
 
 	/** The client cannot know that another one has deleted the node meanwhile. */
+	@Slow
 	@Test
 	void leaseTakenOverDuringAnInterruptionIsConfirmedBeforeACommit() throws Exception {
 		this.first.token();

@@ -24,6 +24,7 @@ import io.holdfast.lock.spi.ManagedHold;
 import io.holdfast.lock.spi.ManagedHold.Checkpoint;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 import io.holdfast.lock.test.server.ZooKeeperServer;
 
@@ -97,6 +98,7 @@ class ZooKeeperSuspensionTests {
 		return checked;
 	}
 
+	@Slow
 	@Test
 	void commitWaitsUntilTheServerHasConfirmedTheLock() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
@@ -110,6 +112,7 @@ class ZooKeeperSuspensionTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void statusShowsTheSuspensionAndWhatTheSessionStillGuarantees() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
@@ -129,6 +132,7 @@ class ZooKeeperSuspensionTests {
 		soonReleased(store, any);
 	}
 
+	@Slow
 	@Test
 	void waitEndsInALossWhenTheSessionEnds() throws Exception {
 		CuratorFramework client = client(LONG_SESSION);
@@ -144,6 +148,7 @@ class ZooKeeperSuspensionTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void lostLockIsNotReacquiredUnlessRequested() throws Exception {
 		CuratorFramework client = client(LONG_SESSION);
@@ -167,6 +172,7 @@ class ZooKeeperSuspensionTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void waitEndsInALossWhenTheValidityDoes() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(SHORT_SESSION));
@@ -183,6 +189,7 @@ class ZooKeeperSuspensionTests {
 			.withMessageContaining("The commit was refused");
 	}
 
+	@Slow
 	@Test
 	void failFastCommitFailsAtOnceAndKeepsTheLock() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION), WhenSuspended.FAIL);
@@ -202,6 +209,7 @@ class ZooKeeperSuspensionTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void nodeDeletedDuringTheSuspensionIsNotConfirmed() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
@@ -214,6 +222,7 @@ class ZooKeeperSuspensionTests {
 		assertThat(renewed(store, grant)).isInstanceOf(RenewResult.Refused.class);
 	}
 
+	@Slow
 	@Test
 	void breakShorterThanTheSessionLosesNoHoldAndNoPosition() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));
@@ -233,6 +242,7 @@ class ZooKeeperSuspensionTests {
 		assertThat(this.bench.nodes()).isEmpty();
 	}
 
+	@Slow
 	@Test
 	void holdIsConfirmedOnceAfterEachBreak() throws Exception {
 		ZooKeeperLockBackend store = this.bench.store(client(LONG_SESSION));

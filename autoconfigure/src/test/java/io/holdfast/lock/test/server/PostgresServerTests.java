@@ -9,9 +9,12 @@ import java.util.Properties;
 
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.test.Slow;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+@Slow
 class PostgresServerTests {
 
 	@Test

@@ -8,6 +8,8 @@ import java.time.Instant;
 
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.test.Slow;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -15,6 +17,7 @@ import static org.assertj.core.api.Assertions.within;
  * Tests that wall clocks can be moved. Otherwise, a test of clock faults could pass
  * although the clock was never moved.
  */
+@Slow
 class WallClockTests {
 
 	private static final Duration FAR = Duration.ofHours(3);
