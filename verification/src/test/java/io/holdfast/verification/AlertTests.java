@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.PrometheusServer;
 import io.holdfast.lock.test.server.RedisServer;
@@ -39,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * sample application while each threshold is crossed. The rules are those that users
  * load, with seconds instead of minutes.
  */
+@Slow
 class AlertTests {
 
 	private static final Path MONITORING = Path.of("..", "docs", "operating", "monitoring");
