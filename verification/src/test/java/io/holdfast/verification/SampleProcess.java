@@ -57,10 +57,9 @@ final class SampleProcess extends ServerProcess {
 	protected List<String> command() {
 		String classPath = applicationClassPath();
 		List<String> command = new ArrayList<>(
-				List.of(java(), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-		command.addAll(SampleArchive.options(classPath));
-		command.addAll(List.of("-cp", this.withOurClasses ? classPath + File.pathSeparator + OURS : classPath,
-				SampleApplication.class.getName(), "--server.port=" + port(), "--server.address=" + HOST));
+				List.of(java(), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+						this.withOurClasses ? classPath + File.pathSeparator + OURS : classPath,
+						SampleApplication.class.getName(), "--server.port=" + port(), "--server.address=" + HOST));
 		command.addAll(this.arguments);
 		return command;
 	}
