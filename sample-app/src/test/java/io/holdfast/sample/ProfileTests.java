@@ -14,6 +14,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 
+import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.EtcdServer;
 import io.holdfast.lock.test.server.PostgresServer;
 import io.holdfast.lock.test.server.RedisServer;
@@ -88,6 +89,7 @@ class ProfileTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void refusesOrdersWhileRedisIsGoneAndRecovers() {
 		try (RedisServer redis = RedisServer.started(); RunningSample sample = onRedis(redis)) {
@@ -106,6 +108,7 @@ class ProfileTests {
 		}
 	}
 
+	@Slow
 	@Test
 	void keepsItsLocksOnThreeRedisMastersOfWhichOneDies(CapturedOutput output) {
 		List<RedisServer> nodes = Stream.generate(() -> RedisServer.started()).limit(3).toList();

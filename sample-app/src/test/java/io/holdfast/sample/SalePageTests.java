@@ -27,6 +27,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.test.Slow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -176,6 +177,7 @@ class SalePageTests {
 				""");
 	}
 
+	@Slow
 	@Test
 	void saleInProgressIsNotInterrupted() {
 		choose("holdfast", 4);
