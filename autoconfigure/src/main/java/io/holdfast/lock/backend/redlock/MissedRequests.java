@@ -59,8 +59,8 @@ final class MissedRequests {
 	}
 
 	/**
-	 * Notes which server has answered. Attempts that another one has not answered are
-	 * lost with it, so nothing of them must be released.
+	 * Notes which server has answered. One that has restarted votes after the quarantine,
+	 * when nothing of earlier attempts is left, so nothing of them must be released.
 	 * @param runId the run id of the server
 	 */
 	void answeredBy(String runId) {

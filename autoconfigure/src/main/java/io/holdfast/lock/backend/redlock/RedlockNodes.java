@@ -212,7 +212,8 @@ final class RedlockNodes {
 	void note(NodeResponse response, Claim claim, @Nullable WaitingClaim waiting) {
 		RedlockNode node = response.node();
 		String runId = response.runId();
-		if (runId != null) {
+		// without the quarantine, it may vote at once with what it has kept on its disk
+		if (runId != null && this.options.restartQuarantine()) {
 			node.missed().answeredBy(runId);
 		}
 		if (response.isMissing()) {
