@@ -14,6 +14,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 import io.holdfast.lock.LockConfigurationException;
@@ -24,6 +25,8 @@ import io.holdfast.lock.LockConfigurationException;
 final class LockDatabase {
 
 	private static final String DATA_SOURCE_OF_LOCKS = "distributed-lock.jdbc.data-source";
+
+	private static final String R2DBC = "io.r2dbc.spi.ConnectionFactory";
 
 	private static final int FEW_CONNECTIONS = 2;
 
@@ -38,22 +41,29 @@ final class LockDatabase {
 	 */
 	static DataSource dataSource(ListableBeanFactory beanFactory, String property, @Nullable String name) {
 		if (StringUtils.hasText(name)) {
-			if (!beanFactory.containsBean(name) || !beanFactory.isTypeMatch(name, DataSource.class)) {
-				throw new LockConfigurationException(
-						"The property '%s' is '%s', but no DataSource bean has that name. Name a DataSource bean, or remove the property to use the application's own."
-							.formatted(property, name));
+			// the type that its method declares may be wider, such as CommonDataSource
+			if (beanFactory.containsBean(name) && beanFactory.getBean(name) instanceof DataSource named) {
+				return named;
 			}
-			return beanFactory.getBean(name, DataSource.class);
+			throw new LockConfigurationException(
+					"The property '%s' is '%s', but no DataSource bean has that name. Name a DataSource bean, or remove the property to use the application's own."
+						.formatted(property, name));
 		}
 		DataSource dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
 		if (dataSource == null) {
 			throw new LockConfigurationException(isAmbiguous(beanFactory)
 					? "There are several DataSource beans, %s, and none of them is primary. Name one with '%s'."
 						.formatted(names(beanFactory), property)
-					: "There is no DataSource bean. Set 'spring.datasource.*', or name one with '%s'."
-						.formatted(property));
+					: "There is no DataSource bean%s, or name one with '%s'.".formatted(hasReactiveOne(beanFactory)
+							? ", because there is a ConnectionFactory of R2DBC: Spring Boot then ignores 'spring.datasource.*'. Define a DataSource bean"
+							: ". Set 'spring.datasource.*'", property));
 		}
 		return dataSource;
+	}
+
+	private static boolean hasReactiveOne(ListableBeanFactory beanFactory) {
+		return ClassUtils.isPresent(R2DBC, null)
+				&& beanFactory.getBeanNamesForType(ClassUtils.resolveClassName(R2DBC, null), true, false).length > 0;
 	}
 
 	/**

@@ -3,13 +3,16 @@ package io.holdfast.lock.autoconfigure;
 import java.util.Map;
 import java.util.UUID;
 
+import javax.sql.CommonDataSource;
 import javax.sql.DataSource;
 
+import io.r2dbc.spi.ConnectionFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -18,6 +21,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -35,6 +39,7 @@ import io.holdfast.lock.LockConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
 
 /**
  * Tests for the data sources of locks and fences: proxies, routing, several of them, and
@@ -151,6 +156,30 @@ class LockDataSourceTests {
 				.hasMessageContaining("'distributed-lock.jdbc.data-source' is 'shop', but no DataSource bean"));
 	}
 
+	/** The type of a bean that does not exist yet is the one that its method declares. */
+	@Test
+	void dataSourceOfAMethodWithAWiderTypeIsFound() {
+		this.runner.withUserConfiguration(WiderType.class)
+			.withPropertyValues("distributed-lock.backend=jdbc", "distributed-lock.jdbc.data-source=locks",
+					"distributed-lock.jdbc.initialize-schema=always")
+			.run((context) -> assertThat(context.getBean(Shop.class).fencesDuring()).isOne());
+	}
+
+	/** Spring Boot configures none beside it, whatever 'spring.datasource.*' says. */
+	@Test
+	void connectionFactoryThatReplacesTheDataSourceIsNamed() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
+					JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class))
+			.withBean("reactive", ConnectionFactory.class, () -> mock(ConnectionFactory.class))
+			.withPropertyValues("distributed-lock.backend=jdbc", "spring.datasource.url=jdbc:h2:mem:shop")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockConfigurationException.class)
+				.hasMessageContainingAll("There is no DataSource bean", "because there is a ConnectionFactory of R2DBC",
+						"Define a DataSource bean", "'distributed-lock.jdbc.data-source'"));
+	}
+
 	private static AbstractDriverBasedDataSource database() {
 		return new DriverManagerDataSource("jdbc:h2:mem:%s;DB_CLOSE_DELAY=-1".formatted(UUID.randomUUID()));
 	}
@@ -166,6 +195,22 @@ class LockDataSourceTests {
 		};
 		routing.setTargetDataSources(Map.of("a", database()));
 		return routing;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class WiderType {
+
+		@Bean
+		DataSource orders() {
+			return database();
+		}
+
+		@Lazy
+		@Bean(defaultCandidate = false)
+		CommonDataSource locks() {
+			return database();
+		}
+
 	}
 
 	static class Shop {
