@@ -87,6 +87,12 @@ class KeyExpressionTests {
 	}
 
 	@Test
+	void exceptionOfAConstructorReachesTheCallerAsItIs() {
+		with(KeyOfDenyingBean.class, this.runner,
+				(bean) -> assertThatExceptionOfType(DeniedException.class).isThrownBy(bean::construction));
+	}
+
+	@Test
 	void collectionAndArrayKeysLockAllInOrder() {
 		with(Keys.class, this.runner, (bean) -> {
 			assertThat(bean.collection(List.of(3, 1, 2, 1))).containsExactly("k:1", "k:2", "k:3");
@@ -192,6 +198,14 @@ class KeyExpressionTests {
 
 	}
 
+	public static class Denying {
+
+		public Denying() {
+			throw new DeniedException();
+		}
+
+	}
+
 	static class Tenants {
 
 		public String denied() {
@@ -290,6 +304,10 @@ class KeyExpressionTests {
 
 		@DistributedLock(name = "k", key = "T(io.holdfast.lock.interceptor.KeyExpressionTests$Regions).denied()")
 		public void type() {
+		}
+
+		@DistributedLock(name = "k", key = "new io.holdfast.lock.interceptor.KeyExpressionTests$Denying().toString()")
+		public void construction() {
 		}
 
 	}
