@@ -3,9 +3,16 @@ package io.holdfast.lock.backend.zookeeper;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Watches the one node that blocks a claim, and no other. A release therefore wakes one
@@ -13,9 +20,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class PredecessorWatch {
 
+	private static final Log logger = LogFactory.getLog(PredecessorWatch.class);
+
 	private final ZooKeeperCalls calls;
 
 	private final Consumer<QueueNode> confirmation;
+
+	private final AtomicBoolean warned = new AtomicBoolean();
 
 	/**
 	 * Creates the watch.
@@ -69,6 +80,7 @@ final class PredecessorWatch {
 			else if (failure != null) {
 				// the next attempt sets the watch again
 				queueNode.watch.compareAndSet(watch, null);
+				warnOfDenial(queueNode, failure);
 			}
 		});
 	}
@@ -79,6 +91,19 @@ final class PredecessorWatch {
 	 */
 	private static boolean mayBeGone(Throwable failure) {
 		return ZooKeeperCalls.isGone(failure) || ZooKeeperCalls.connectionLost(failure);
+	}
+
+	/**
+	 * Warns once that a waiter may not read the node before its own. Its call would only
+	 * report that another holder kept the lock.
+	 */
+	private void warnOfDenial(QueueNode queueNode, Throwable failure) {
+		if (Stages.cause(failure) instanceof KeeperException.NoAuthException
+				&& this.warned.compareAndSet(false, true)) {
+			logger.warn(
+					"Lock '%s' (backend zookeeper): ZooKeeper does not let this application read a node of another one in the wait queue (NOAUTH). It notices a release of such a lock only when it looks again, after up to %s, so a call with a shorter 'waitTime' may fail although the lock is free. Let the ACLProvider of each application that shares locks permit the others to read its nodes. This is logged once."
+						.formatted(queueNode.claim.lock(), DurationText.of(ZooKeeperClaims.LONGEST_WAIT)));
+		}
 	}
 
 	void stop(QueueNode queueNode) {

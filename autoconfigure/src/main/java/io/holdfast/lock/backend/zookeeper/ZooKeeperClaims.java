@@ -22,7 +22,7 @@ final class ZooKeeperClaims {
 	 * Longest wait without a signal. This is a safety net, because a watch is lost only
 	 * with its session.
 	 */
-	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
+	static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
 	private final ProvingCalls calls;
 

@@ -19,6 +19,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
@@ -50,6 +54,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class ZooKeeperAccessTests {
 
 	private static final LockName LOCK = LockName.of("stock", "42");
+
+	private static final LockName OTHER = LockName.of("stock", "43");
 
 	private static ZooKeeperServer server;
 
@@ -239,10 +245,8 @@ class ZooKeeperAccessTests {
 	 */
 	@Test
 	void waiterThatMayNotReadItsPredecessorDoesNotSpin() throws Exception {
-		ZooKeeperLockBackend ours = store(
-				plain("").authorization("digest", "ours:secret".getBytes()).aclProvider(new OwnNodes()), "/shared");
-		ZooKeeperLockBackend theirs = store(
-				plain("").authorization("digest", "theirs:secret".getBytes()).aclProvider(new OwnNodes()), "/shared");
+		ZooKeeperLockBackend ours = storeWithOwnNodes("ours:secret");
+		ZooKeeperLockBackend theirs = storeWithOwnNodes("theirs:secret");
 		Grant holder = granted(ours, claim(LOCK));
 		Claim waiting = claim(LOCK);
 		CompletionStage<?> signal = refused(theirs, waiting);
@@ -250,6 +254,26 @@ class ZooKeeperAccessTests {
 		assertThat(signal.toCompletableFuture()).isNotDone();
 		released(ours, holder);
 		released(theirs, granted(theirs, waiting));
+	}
+
+	/** Its calls would fail although the lock is free, and blame the holder. */
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void waiterThatMayNotReadItsPredecessorIsWarnedAboutOnce(CapturedOutput output) throws Exception {
+		ZooKeeperLockBackend ours = storeWithOwnNodes("ours:secret");
+		ZooKeeperLockBackend theirs = storeWithOwnNodes("theirs:secret");
+		granted(ours, claim(LOCK));
+		refused(theirs, claim(LOCK));
+		Awaitility.await("the warning").atMost(BOUND).until(() -> output.getAll().contains("(NOAUTH)"));
+		granted(ours, claim(OTHER));
+		refused(theirs, claim(OTHER));
+		assertThat(theirs.find(LOCK).toCompletableFuture()).as("answered after all of that").succeedsWithin(BOUND);
+		assertThat(output.getAll()).containsOnlyOnce("(NOAUTH)")
+			.contains("Lock 'stock:42' (backend zookeeper)", "after up to 5s", "'waitTime'", "ACLProvider");
+	}
+
+	private ZooKeeperLockBackend storeWithOwnNodes(String credentials) {
+		return store(plain("").authorization("digest", credentials.getBytes()).aclProvider(new OwnNodes()), "/shared");
 	}
 
 	/** Restricts access to the nodes of claims to their creator. */
