@@ -29,7 +29,7 @@ final class DemandWatch {
 	}
 
 	private CompletableFuture<List<String>> watch(QueueNode queueNode, CompletableFuture<Void> wanted) {
-		queueNode.wanted(wanted);
+		queueNode.wanted.set(wanted);
 		return this.calls.children(queueNode.queue, () -> wanted.complete(null)).whenComplete((names, failure) -> {
 			if (failure != null || !isAlone(queueNode, names)) {
 				wanted.complete(null);
@@ -49,7 +49,7 @@ final class DemandWatch {
 	 * be watched
 	 */
 	CompletionStage<Void> wanted(QueueNode queueNode) {
-		CompletableFuture<Void> wanted = queueNode.wanted();
+		CompletableFuture<Void> wanted = queueNode.wanted.get();
 		if (wanted == null || wanted.isDone()) {
 			wanted = new CompletableFuture<>();
 			watch(queueNode, wanted);

@@ -28,10 +28,16 @@ final class QueueNode {
 	/** The watch on the node that blocks this claim. */
 	final AtomicReference<PredecessorWatch.@Nullable Watch> watch = new AtomicReference<>();
 
+	/** Completes with the next change of the wait queue, once it is watched. */
+	final AtomicReference<@Nullable CompletableFuture<Void>> wanted = new AtomicReference<>();
+
 	private CompletableFuture<Void> revoked = new CompletableFuture<>();
 
 	/** The creation under way; there is at most one. */
 	private @Nullable CompletableFuture<Boolean> creation;
+
+	/** Whether a creation without a response may have left another node. */
+	private boolean uncertain;
 
 	private final SharedRequest<Void> deletion = new SharedRequest<>();
 
@@ -50,9 +56,6 @@ final class QueueNode {
 
 	/** The number of attempts of the claim so far. */
 	private int attempts;
-
-	/** Completes with the next change of the wait queue, once it is watched. */
-	private @Nullable CompletableFuture<Void> wanted;
 
 	/** The number of interruptions when the last confirmed request was sent. */
 	private int confirmedAfter;
@@ -135,7 +138,7 @@ final class QueueNode {
 				return false;
 			}
 			loss = this.revoked;
-			ends = this.creation == null;
+			ends = hasNoOtherNode();
 			this.ended |= ends;
 		}
 		loss.complete(null);
@@ -149,9 +152,14 @@ final class QueueNode {
 	 * @return whether it ends
 	 */
 	synchronized boolean endWithout(Predicate<ZooKeeperCalls.Node> gone) {
-		boolean ends = this.creation == null && (this.node == null || gone.test(this.node));
+		boolean ends = hasNoOtherNode() && (this.node == null || gone.test(this.node));
 		this.ended |= ends;
 		return ends;
+	}
+
+	/** The session of another node may be a later one, and alive. */
+	private boolean hasNoOtherNode() {
+		return this.creation == null && !this.uncertain;
 	}
 
 	private boolean hasNode(String path) {
@@ -178,6 +186,7 @@ final class QueueNode {
 		create.get().whenComplete((done, failure) -> {
 			synchronized (this) {
 				this.creation = null;
+				this.uncertain |= failure != null;
 			}
 			Stages.settle(mine, true, failure);
 		});
@@ -199,9 +208,10 @@ final class QueueNode {
 			.send(() -> settled.handle((made, failure) -> delete.get()).thenCompose((deleted) -> deleted));
 	}
 
-	/** Grants the claim; returns whether it has not ended. */
+	/** Grants the claim its only node; returns whether it has not ended. */
 	synchronized boolean grant() {
 		this.granted |= !this.ended;
+		this.uncertain = false;
 		return !this.ended;
 	}
 
@@ -243,7 +253,7 @@ final class QueueNode {
 		boolean ends;
 		synchronized (this) {
 			boolean lost = this.node != null && this.node.session() != currentSession;
-			ends = this.creation == null && (lost || this.node == null && this.ended);
+			ends = hasNoOtherNode() && (lost || this.node == null && this.ended);
 			if (!lost) {
 				return ends;
 			}
@@ -283,15 +293,6 @@ final class QueueNode {
 	/** Returns the transaction that created the node, or zero if there is no node. */
 	synchronized long czxid() {
 		return (this.node != null) ? this.node.czxid() : 0;
-	}
-
-	/** Returns the signal of the latest watch of the wait queue. */
-	synchronized @Nullable CompletableFuture<Void> wanted() {
-		return this.wanted;
-	}
-
-	synchronized void wanted(CompletableFuture<Void> latest) {
-		this.wanted = latest;
 	}
 
 }

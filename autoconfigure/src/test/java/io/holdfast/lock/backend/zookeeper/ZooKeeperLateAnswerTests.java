@@ -138,4 +138,48 @@ class ZooKeeperLateAnswerTests {
 		answer(this.store.abandon(claim));
 	}
 
+	/** A listener of the application has delayed the client's notification. */
+	@Test
+	void nodeWithALostReplyIsDeletedAfterALateLoss() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim claim = claim(LOCK);
+		refused(this.store, claim);
+		this.server.endSession(1);
+		this.calls.session(3);
+		loseReply("create", () -> this.store.tryAcquire(claim));
+		loseReply("check", () -> this.store.abandon(claim));
+		this.calls.connection(ZooKeeperCalls.Connection.LOST);
+		answer(this.store.abandon(claim));
+		released(this.other, holder);
+	}
+
+	@Test
+	void nodeOfAWithdrawnClaimIsDeletedAfterALateLoss() throws Exception {
+		this.server.endSession(1);
+		this.calls.session(3);
+		Claim claim = claim(LOCK);
+		loseReply("create", () -> this.store.tryAcquire(claim));
+		loseReply("check", () -> this.store.abandon(claim));
+		this.calls.connection(ZooKeeperCalls.Connection.LOST);
+		answer(this.store.abandon(claim));
+	}
+
+	@Test
+	void renewalOfAFormerNodeForgetsNoOtherNode() throws Exception {
+		Claim claim = claim(LOCK);
+		Grant grant = granted(this.store, claim);
+		this.server.endSession(1);
+		this.calls.session(3);
+		loseReply("create", () -> this.store.tryAcquire(claim));
+		assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Refused.class);
+		answer(this.store.abandon(claim));
+	}
+
+	private void loseReply(String kind, Runnable request) {
+		this.calls.hold(kind);
+		request.run();
+		this.calls.next().carryOut().lose();
+		this.calls.holdNothing();
+	}
+
 }

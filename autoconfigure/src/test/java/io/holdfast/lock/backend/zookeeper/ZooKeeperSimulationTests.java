@@ -47,7 +47,7 @@ class ZooKeeperSimulationTests {
 
 	static CompletableFuture<List<String>> readOnly(DemandWatch watch, QueueNode queueNode,
 			CompletableFuture<Void> wanted) {
-		queueNode.wanted(wanted);
+		queueNode.wanted.set(wanted);
 		ZooKeeperCalls calls = (ZooKeeperCalls) Objects.requireNonNull(ReflectionTestUtils.getField(watch, "calls"));
 		return calls.children(queueNode.queue);
 	}
