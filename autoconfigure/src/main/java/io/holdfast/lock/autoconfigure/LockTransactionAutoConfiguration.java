@@ -10,6 +10,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -42,6 +44,18 @@ public final class LockTransactionAutoConfiguration {
 	static TransactionListenerPostProcessor lockCommitListenerPostProcessor(ObjectProvider<EngineReference> engine) {
 		return new TransactionListenerPostProcessor(new LockCommitListener(ownHolds(engine.getIfAvailable())),
 				"its transactions commit although their lock was lost, and do not defer its release");
+	}
+
+	/** Conditional on Spring JDBC, without which there are no proxies of pools. */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(DelegatingDataSource.class)
+	static class Pools {
+
+		@Bean
+		static PoolRollbackCheck lockPoolRollbackCheck() {
+			return new PoolRollbackCheck();
+		}
+
 	}
 
 	/**
