@@ -53,6 +53,11 @@ final class LazyResults {
 	 */
 	private static final List<Class<?>> COMPLETE = present("org.springframework.data.util.Streamable");
 
+	/** The type of all functions of Kotlin. */
+	private static final List<Class<?>> KOTLIN_FUNCTION = present("kotlin.Function");
+
+	private static final List<Class<?>> CONTINUATION = present("kotlin.coroutines.Continuation");
+
 	private static final List<Class<?>> WRAPPERS = present(Optional.class, CompletionStage.class,
 			"org.springframework.http.HttpEntity");
 
@@ -87,7 +92,7 @@ final class LazyResults {
 	static @Nullable Class<?> in(Method method, Class<?> targetClass) {
 		ResolvableType declared = ResolvableType.forMethodReturnType(method, targetClass);
 		Class<?> type = declared.toClass();
-		return LAZY.get(type) ? type : inContent(declared, DEEPEST);
+		return (LAZY.get(type) || isSuspendFunction(declared)) ? type : inContent(declared, DEEPEST);
 	}
 
 	/**
@@ -129,6 +134,12 @@ final class LazyResults {
 	private static boolean isFunction(Class<?> type) {
 		boolean noMore = type.isInterface() || type.isHidden() || type.isSynthetic() || type.isAnonymousClass();
 		return noMore && isOneOf(FUNCTIONS, type) && !isOneOf(COMPLETE, type);
+	}
+
+	/** In bytecode, a suspend function is a function of a continuation. */
+	private static boolean isSuspendFunction(ResolvableType declared) {
+		return isOneOf(KOTLIN_FUNCTION, declared.toClass())
+				&& Stream.of(declared.getGenerics()).anyMatch((generic) -> isOneOf(CONTINUATION, generic.toClass()));
 	}
 
 	private static boolean isOneOf(List<Class<?>> types, Class<?> type) {

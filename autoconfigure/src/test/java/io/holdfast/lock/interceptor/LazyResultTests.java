@@ -188,6 +188,9 @@ class LazyResultTests {
 
 		public abstract kotlinx.coroutines.channels.ReceiveChannel<String> channel();
 
+		/** As Kotlin compiles {@code suspend () -> String}. */
+		public abstract kotlin.jvm.functions.Function1<Continuation<? super String>, Object> suspendFunction();
+
 		public abstract Optional<Stream<String>> optional();
 
 		public abstract CompletableFuture<Stream<String>> later();
@@ -221,6 +224,8 @@ class LazyResultTests {
 		public abstract Iterable<String> iterable();
 
 		public abstract List<Runnable> functions();
+
+		public abstract kotlin.jvm.functions.Function1<String, Object> functionOfAnArgument();
 
 		public abstract Path iterableOfItself();
 
