@@ -32,6 +32,8 @@ for i = 2, #KEYS do
   else
     local holding, _, token, channel = holder(KEYS[i])
     if holding == owner then
+      -- a full Redis rejects SET, but not in a script that has already written
+      redis.call('PEXPIRE', KEYS[i], lease)
       hold(KEYS[i], owner, RENEWED, token, lease, channel)
       answer[i] = 1
     end

@@ -1,11 +1,18 @@
 package io.holdfast.lock.backend.redlock;
 
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult.Released;
+import io.holdfast.lock.spi.RenewResult.Renewed;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -15,15 +22,42 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class FullNodeTests extends FiveNodes {
 
+	@AfterEach
+	void raiseTheLimit() {
+		nodes.each((node) -> node.ask("config", "set", "maxmemory", "0"));
+	}
+
+	private static void fill() {
+		nodes.each((node) -> node.ask("config", "set", "maxmemory", "1"));
+	}
+
 	@Test
 	void fullMemoryIsExplained() {
-		nodes.each((node) -> node.ask("config", "set", "maxmemory", "1"));
-		try {
-			assertRejected("Raise its 'maxmemory'");
+		fill();
+		assertRejected("Raise its 'maxmemory'");
+	}
+
+	/** The lock must not end before its holder does: extending it needs no memory. */
+	@Test
+	void leasesAreRenewedWhileTheMemoryIsFull() throws Exception {
+		Grant exclusive = granted(this.first, claim(LockName.of("stock", "exclusive"), LONGEST_LEASE));
+		Grant reader = granted(this.first, shared());
+		fill();
+		for (int i = 0; i < 2; i++) {
+			assertThat(get(this.first.renew(List.of(exclusive)))).hasOnlyElementsOfType(Renewed.class);
+			assertThat(get(this.first.renew(List.of(reader)))).hasOnlyElementsOfType(Renewed.class);
 		}
-		finally {
-			nodes.each((node) -> node.ask("config", "set", "maxmemory", "0"));
-		}
+		assertThat(get(this.first.release(exclusive))).isEqualTo(new Released());
+		assertThat(get(this.first.release(reader))).isEqualTo(new Released());
+	}
+
+	@Test
+	void waiterIsNotifiedWhileTheMemoryIsFull() throws Exception {
+		Grant grant = granted(this.first);
+		Contended contended = refused(this.first, waiter("0", LockMode.EXCLUSIVE));
+		fill();
+		get(this.first.release(grant));
+		assertThat(get(contended.signal())).isNotNull();
 	}
 
 	private void assertRejected(String remedy) {
