@@ -25,9 +25,6 @@ final class MissedRequests {
 
 	private static final int MOST = 1_000;
 
-	/** What a node answers if shared leases block a claim. */
-	private static final String READERS = "readers";
-
 	/** Stands for all attempts of a claim that has ended. */
 	static final long EVERY_ATTEMPT = -1;
 
@@ -208,20 +205,22 @@ final class MissedRequests {
 
 	/**
 	 * Returns the claims whose attempts have ended, but block another one, as the node
-	 * says.
+	 * says. If one of them is a reader, returns all that may read the same lock: the node
+	 * does not name each.
 	 * @param lock the lock of the claim that was rejected
-	 * @param blocker who blocks it: an owner, or {@code readers}
+	 * @param blocker who blocks it: an owner, or {@link NodeResponse#READERS}
 	 */
 	List<Ended> blocking(LockName lock, String blocker) {
 		return this.empty ? List.of() : find(lock, blocker);
 	}
 
 	private synchronized List<Ended> find(LockName lock, String blocker) {
-		return this.unconfirmed.values().stream().filter((ended) -> {
-			Claim claim = ended.claim();
-			return claim.owner().value().equals(blocker)
-					|| (blocker.equals(READERS) && claim.mode() == LockMode.SHARED && claim.lock().equals(lock));
-		}).toList();
+		if (!blocker.startsWith(NodeResponse.READERS)) {
+			return this.unconfirmed.values().stream().filter((ended) -> ended.isOf(blocker)).toList();
+		}
+		List<String> named = List.of(blocker.split(" "));
+		List<Ended> readers = this.unconfirmed.values().stream().filter((ended) -> ended.reads(lock)).toList();
+		return readers.stream().anyMatch((ended) -> named.stream().anyMatch(ended::isOf)) ? readers : List.of();
 	}
 
 	/** Returns how many releases the node has not confirmed. */
@@ -243,6 +242,14 @@ final class MissedRequests {
 			boolean every = this.attempt == EVERY_ATTEMPT || other.attempt == EVERY_ATTEMPT;
 			return new Ended(this.claim, every ? EVERY_ATTEMPT : Math.max(this.attempt, other.attempt),
 					this.late + other.late);
+		}
+
+		boolean isOf(String owner) {
+			return this.claim.owner().value().equals(owner);
+		}
+
+		boolean reads(LockName lock) {
+			return this.claim.mode() == LockMode.SHARED && this.claim.lock().equals(lock);
 		}
 
 		Ended withLate(int late) {

@@ -19,6 +19,12 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	/** The response to the release of a claim that a node does not have. */
 	static final List<Object> NOT_HELD = List.of(0L);
 
+	/**
+	 * Begins the name of what blocks a claim if shared leases do; the owners of those
+	 * that end first follow, each after a space.
+	 */
+	static final String READERS = "readers";
+
 	private static final long YES = 1;
 
 	private static final long NO = 0;
@@ -29,6 +35,8 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	 * The element of the response to an attempt that says whether a lease is demanded.
 	 */
 	private static final int DEMAND = 4;
+
+	private static final int BLOCKER = 3;
 
 	private static final int REJECTED_AT = 5;
 
@@ -57,6 +65,11 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	 */
 	boolean demands() {
 		return number(DEMAND) == 1;
+	}
+
+	/** Returns who blocks the attempt: an owner, or {@link #READERS} and some of them. */
+	String blocker() {
+		return text(BLOCKER);
 	}
 
 	/** Returns when the node rejected the attempt, in microseconds of its clock. */

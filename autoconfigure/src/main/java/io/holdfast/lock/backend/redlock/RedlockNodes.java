@@ -229,7 +229,7 @@ final class RedlockNodes {
 			if (waiting != null) {
 				waiting.rejected(response);
 			}
-			node.missed().blocking(claim.lock(), response.text(3)).forEach((ended) -> end(node, ended.withLate(0)));
+			node.missed().blocking(claim.lock(), response.blocker()).forEach((ended) -> end(node, ended.withLate(0)));
 		}
 	}
 

@@ -76,7 +76,10 @@ record Votes(List<NodeResponse> answers, int pending) {
 	 * owner, which holds the lock there or precedes the claim. All readers count as one.
 	 */
 	int mostBlocked() {
-		List<String> blockers = those(NodeResponse::isNo).stream().map((answer) -> answer.text(3)).toList();
+		List<String> blockers = those(NodeResponse::isNo).stream()
+			.map(NodeResponse::blocker)
+			.map((blocker) -> blocker.startsWith(NodeResponse.READERS) ? NodeResponse.READERS : blocker)
+			.toList();
 		return blockers.stream().mapToInt((blocker) -> Collections.frequency(blockers, blocker)).max().orElse(0);
 	}
 

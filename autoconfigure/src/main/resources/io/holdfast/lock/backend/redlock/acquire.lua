@@ -15,8 +15,10 @@
 --         {0, remaining time (ms) or -1, longest lease (ms), blocker, 1 if the instance
 --         with a sticky lease was asked to release it, else 0, time of the server (us),
 --         latest token or 0, run id} if others block the claim: the owner that holds the
---         lock, 'readers', or the owner of a waiter,
+--         lock, 'readers' and the owners of some, or the owner of a waiter,
 --         {-1, name of the memory, run id} if this node does not vote
+
+local MOST_NAMED = 50
 
 local name, run = unproven(KEYS[3], ARGV[1])
 if name and ARGV[2] == '1' then
@@ -69,6 +71,16 @@ if mine then
   return {1, token, longest, before(mine.attempt), 0, run}
 end
 
+-- Returns 'readers' and the owners of those that end first. A reader that has been
+-- released, but is granted late, is not renewed, so it is among them.
+local function readers()
+  local parts, names = living(KEYS[4]), {'readers'}
+  for i = 1, math.min(#parts, 2 * MOST_NAMED), 2 do
+    names[#names + 1] = string.match(parts[i], '^(.*):%d+:%d+$')
+  end
+  return table.concat(names, ' ')
+end
+
 -- The exclusive holder blocks every claim, and readers block a writer. So do waiters
 -- before it in the wait queue, as position() says.
 local present, blocker = position(waiters, owner, shared)
@@ -81,7 +93,7 @@ if holding then
     demanded = 1
   end
 elseif rest and not shared then
-  blocker, left = 'readers', rest
+  blocker, left = readers(), rest
 end
 if blocker then
   if ARGV[8] ~= '0' then

@@ -75,9 +75,24 @@ class MissedRequestsTests {
 		Claim reader = claim(LockMode.SHARED);
 		this.missed.unconfirmed(every(reader));
 		this.missed.unconfirmed(every(claim(LockMode.EXCLUSIVE)));
-		assertThat(this.missed.blocking(LOCK, "readers")).extracting(MissedRequests.Ended::claim)
-			.containsExactly(reader);
-		assertThat(this.missed.blocking(LockName.of("stock", "2"), "readers")).isEmpty();
+		String readers = "readers " + OwnerId.random().value() + " " + reader.owner().value();
+		assertThat(this.missed.blocking(LOCK, readers)).extracting(MissedRequests.Ended::claim).containsExactly(reader);
+		assertThat(this.missed.blocking(LockName.of("stock", "2"), readers)).isEmpty();
+	}
+
+	@Test
+	void readersThatTheNodeDoesNotNameNeedNoRelease() {
+		this.missed.unconfirmed(every(claim(LockMode.SHARED)));
+		assertThat(this.missed.blocking(LOCK, "readers " + OwnerId.random().value())).isEmpty();
+	}
+
+	/** The node names only some. */
+	@Test
+	void readersAreReleasedTogether() {
+		Claim named = claim(LockMode.SHARED);
+		this.missed.unconfirmed(every(claim(LockMode.SHARED)));
+		this.missed.unconfirmed(every(named));
+		assertThat(this.missed.blocking(LOCK, "readers " + named.owner().value())).hasSize(2);
 	}
 
 	@Test

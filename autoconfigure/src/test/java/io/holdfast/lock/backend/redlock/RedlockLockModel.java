@@ -53,7 +53,7 @@ final class RedlockLockModel {
 			}
 		}
 		if (!shared && !this.parts.isEmpty()) {
-			return "readers";
+			return "readers " + String.join(" ", this.parts.keySet());
 		}
 		for (Map.Entry<String, QueuePosition> waiter : inOrder()) {
 			if (waiter.getKey().equals(owner)) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import org.assertj.core.api.ThrowingConsumer;
@@ -98,8 +99,13 @@ class RedlockNodeModelTests {
 		}
 	}
 
+	/** Readers are named in the order in which they end, which is not modelled. */
 	private static ThrowingConsumer<Object> isEqual(Object real) {
-		return (modelled) -> assertThat(modelled).isEqualTo(real);
+		return (modelled) -> assertThat(words(modelled)).isEqualTo(words(real));
+	}
+
+	private static Object words(Object item) {
+		return item.toString().startsWith(NodeResponse.READERS) ? Set.of(item.toString().split(" ")) : item;
 	}
 
 	private static ThrowingConsumer<Object> isNear(long real) {

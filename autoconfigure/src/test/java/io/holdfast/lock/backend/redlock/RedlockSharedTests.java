@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -44,6 +45,39 @@ class RedlockSharedTests extends FiveNodes {
 		refused(this.first, claim());
 		assertThat(get(this.first.release(other))).isInstanceOf(ReleaseResult.Released.class);
 		assertThat(granted(this.first).storeToken()).isGreaterThan(other.storeToken());
+	}
+
+	/** A frozen node may grant late what was released, but it has none of it here. */
+	@Test
+	void writerBehindALivingReaderDoesNotReleaseEarlierReaders() throws Exception {
+		List<Grant> readers = new ArrayList<>();
+		nodes.get(4).pause();
+		for (int i = 0; i < 20; i++) {
+			readers.add(granted(this.first, shared()));
+		}
+		readers.forEach((reader) -> this.first.release(reader));
+		Awaitility.await().until(() -> this.first.unconfirmed() == readers.size());
+		nodes.get(4).resume();
+		Grant living = Awaitility.await().until(() -> {
+			Grant grant = granted(this.first, shared());
+			String present = nodes.get(4).ask("zrange", key("part-readers"), "0", "-1");
+			if (present.lines().count() == 1 && present.startsWith(grant.claim().owner().value())) {
+				return grant;
+			}
+			get(this.first.release(grant));
+			return null;
+		}, Objects::nonNull);
+		assertThat(this.first.unconfirmed()).isPositive();
+		List<String> commands = nodes.get(4).watched(() -> {
+			for (int i = 0; i < 5; i++) {
+				refused(this.first, claim());
+			}
+			return null;
+		});
+		assertThat(commands).filteredOn(
+				(command) -> readers.stream().anyMatch((reader) -> command.contains(reader.claim().owner().value())))
+			.isEmpty();
+		get(this.first.release(living));
 	}
 
 	@Test
