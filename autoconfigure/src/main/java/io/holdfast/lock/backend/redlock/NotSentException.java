@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.redlock;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Says that a request was not sent to a node. Without a stack trace, because there may be
  * many.
@@ -7,7 +9,16 @@ package io.holdfast.lock.backend.redlock;
 final class NotSentException extends RuntimeException {
 
 	NotSentException(String reason) {
-		super(reason, null, false, false);
+		this(reason, null);
+	}
+
+	/**
+	 * Creates the exception.
+	 * @param reason why the request was not sent
+	 * @param cause the failure that prevented it, or {@code null} if there is none
+	 */
+	NotSentException(String reason, @Nullable Throwable cause) {
+		super(reason, cause, false, false);
 	}
 
 }

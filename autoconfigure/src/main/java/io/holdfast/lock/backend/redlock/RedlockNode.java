@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redlock;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -93,12 +94,18 @@ final class RedlockNode {
 		if (this.connection.hasSucceeded()) {
 			return send(script, keys, args);
 		}
-		return connect().thenCompose((runId) -> {
+		return connect().exceptionally(RedlockNode::notSent).thenCompose((runId) -> {
 			if (!wanted.getAsBoolean()) {
 				throw new NotSentException("the attempt was over before the node was connected");
 			}
 			return send(script, keys, args);
 		});
+	}
+
+	/** The request cannot be late, because it follows the connection. */
+	private static String notSent(Throwable failure) {
+		throw RedisNode.isDefinite(failure) ? new CompletionException(failure)
+				: new NotSentException("the node could not be connected", failure);
 	}
 
 	private CompletionStage<List<Object>> send(RedisScript script, List<Object> keys, Object... args) {

@@ -14,6 +14,7 @@ import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.AcquireResult.Indeterminate;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult.Released;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
@@ -66,6 +67,18 @@ class RedlockNodeChangeTests extends FiveNodes {
 			get(this.first.release(granted(this.first, shared())));
 			return this.first.unconfirmed() == 0;
 		});
+	}
+
+	/** Nothing of a claim can come late on a node to which no connection was made. */
+	@Test
+	void claimsAreNotNotedForANodeThatWasNeverConnected() throws Exception {
+		RedlockLockBackend backend = open(List.of(port(0), port(1), port(2), port(3), freePort()), OPTIONS);
+		for (int i = 0; i < 20; i++) {
+			Grant grant = granted(backend, shared());
+			assertThat(get(backend.release(grant))).isInstanceOf(Released.class);
+		}
+		awaitNothingLeft(0, 1, 2, 3);
+		assertThat(backend.unconfirmed()).isZero();
 	}
 
 	@Slow
