@@ -4,6 +4,7 @@ import java.lang.reflect.Modifier;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertificateException;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,9 @@ import org.springframework.util.ReflectionUtils;
 public final class Failures {
 
 	private static final int DEEPEST = 50;
+
+	/** The messages of PostgreSQL contain some, before details and hints. */
+	private static final Pattern LINE_BREAK = Pattern.compile("\\s*\\R\\s*");
 
 	private Failures() {
 	}
@@ -36,8 +40,9 @@ public final class Failures {
 	 * Returns a description of the root cause, to which a sentence may append a period.
 	 * @param failure the failure
 	 * @return the simple name of the root cause's class, or of its first public
-	 * superclass, and its message without a final period and without the details that a
-	 * client of Redis appends, such as {@code ConnectException: Connection refused}
+	 * superclass, and its message in one line, without a final period and without the
+	 * details that a client of Redis appends, such as
+	 * {@code ConnectException: Connection refused}
 	 */
 	public static String rootMessage(Throwable failure) {
 		Throwable root = root(failure);
@@ -46,7 +51,7 @@ public final class Failures {
 		if (message == null || message.isBlank()) {
 			return type;
 		}
-		return type + ": " + RedisErrorText.withoutDetails(message);
+		return type + ": " + RedisErrorText.withoutDetails(LINE_BREAK.matcher(message.strip()).replaceAll(" "));
 	}
 
 	/**

@@ -46,6 +46,13 @@ class FailuresTests {
 	}
 
 	@Test
+	void lineBreaksOfAMessageAreReplaced() {
+		assertThat(Failures
+			.rootMessage(new IllegalStateException("ERROR: could not extend file\n  Hint: Check free disk space.\r\n")))
+			.isEqualTo("IllegalStateException: ERROR: could not extend file Hint: Check free disk space");
+	}
+
+	@Test
 	void internalClassIsNotNamed() {
 		assertThat(Failures.rootMessage(new Internal("no response in time")))
 			.isEqualTo("TimeoutException: no response in time");
