@@ -46,6 +46,9 @@ final class JdbcErrors {
 	/** PostgreSQL has a state for a full disk, others only have the system's message. */
 	private static final String DISK_FULL = "53100";
 
+	/** The queue of notifications in PostgreSQL is full, or cannot grow on its disk. */
+	private static final List<String> NOTIFICATION_REJECTED = List.of(DISK_FULL, "54000");
+
 	private static final String NO_SPACE = "No space left on device";
 
 	/** An H2 whose write has failed rejects everything until its last connection ends. */
@@ -80,7 +83,7 @@ final class JdbcErrors {
 				? " H2 opens its file again only when all its connections are closed, so restart the application that has opened it."
 				: "";
 		return new LockBackendException("The disk of the database is full: %s. Free space on it.%s"
-			.formatted(Failures.rootMessage(ex).replaceAll("\\s*\\R\\s*", " "), reopening), ex);
+			.formatted(Failures.rootMessage(ex), reopening), ex);
 	}
 
 	/**
@@ -89,6 +92,14 @@ final class JdbcErrors {
 	 */
 	static boolean isRetryable(SQLException ex) {
 		return SqlStates.startsWith(ex, SqlStates.SERIALIZATION_FAILURE) || SqlStates.startsWith(ex, "40P01");
+	}
+
+	/**
+	 * Whether PostgreSQL may have rolled a change back only because it cannot store the
+	 * notification of it.
+	 */
+	static boolean isNotificationRejected(SQLException ex) {
+		return NOTIFICATION_REJECTED.stream().anyMatch((state) -> SqlStates.startsWith(ex, state));
 	}
 
 	/** Whether a concurrent transaction has inserted the same row. */

@@ -213,7 +213,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 			else {
 				this.connections.single((jdbc) -> {
 					jdbc.update(sql.abandon, parameters);
-					sql.notifyWaiters(jdbc, parameters);
+					sql.notifyIfPossible(jdbc, parameters);
 					return true;
 				});
 			}

@@ -8,6 +8,7 @@ import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 
@@ -31,6 +32,9 @@ final class JdbcStatements {
 	final String now;
 
 	private final DirectStatement release;
+
+	/** Releases the lock without a notification. */
+	private final DirectStatement quietRelease;
 
 	/** Notifies waiters; {@code null} if the database does not support it. */
 	final @Nullable String notify;
@@ -81,7 +85,8 @@ final class JdbcStatements {
 		this.renew = texts.text(dialect.variant("renew"));
 		this.renewed = dialect.returnsChangedRows() ? null : texts.text(dialect.variant("renewed"));
 		this.now = texts.text("now");
-		this.release = texts.direct(dialect.notifies() ? "release-and-notify" : "release");
+		this.quietRelease = texts.direct("release");
+		this.release = dialect.notifies() ? texts.direct("release-and-notify") : this.quietRelease;
 		this.revoke = dialect.notifies() ? texts.direct("revoke") : this.release;
 		this.notify = dialect.notifies() ? texts.text("notify") : null;
 		this.abandon = texts.text("abandon");
@@ -135,10 +140,23 @@ final class JdbcStatements {
 		return ended(this.revoke, connection, parameters::get);
 	}
 
+	/**
+	 * Releases the lock without a notification if the database cannot store any: waiters
+	 * then poll. Otherwise the lock would stay closed until its lease ends.
+	 */
 	private boolean ended(DirectStatement release, Connection connection,
 			Function<String, ? extends @Nullable Object> parameters) throws SQLException {
-		return (this.notify != null) ? release.first(connection, parameters, (row) -> true) != null
-				: release.update(connection, parameters) == 1;
+		if (this.notify != null) {
+			try {
+				return release.first(connection, parameters, (row) -> true) != null;
+			}
+			catch (SQLException ex) {
+				if (!JdbcErrors.isNotificationRejected(ex)) {
+					throw ex;
+				}
+			}
+		}
+		return this.quietRelease.update(connection, parameters) == 1;
 	}
 
 	/**
@@ -173,6 +191,21 @@ final class JdbcStatements {
 	void notifyWaiters(NamedParameterJdbcOperations jdbc, ClaimParameters parameters) {
 		if (this.notify != null) {
 			jdbc.query(this.notify, parameters, (row, number) -> true);
+		}
+	}
+
+	/**
+	 * Notifies other instances of a change that is committed already, unless the database
+	 * cannot store the notification: waiters then poll.
+	 */
+	void notifyIfPossible(NamedParameterJdbcOperations jdbc, ClaimParameters parameters) {
+		try {
+			notifyWaiters(jdbc, parameters);
+		}
+		catch (DataAccessException ex) {
+			if (!(ex.getCause() instanceof SQLException cause) || !JdbcErrors.isNotificationRejected(cause)) {
+				throw ex;
+			}
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 
@@ -53,7 +54,7 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParamete
 	 * that, it is not locked, and a writer could acquire the lock beside this reader.
 	 */
 	private Optional<Attempt> tryAcquire(boolean announce) throws SQLException {
-		return this.connections.together((jdbc) -> {
+		return notifying((jdbc, notification) -> {
 			if (lockRow(jdbc).isEmpty()) {
 				return Optional.empty();
 			}
@@ -64,7 +65,7 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParamete
 				.stream()
 				.findFirst();
 			if (attempt.isPresent() && attempt.get().token() > 0) {
-				admit(jdbc, attempt.get());
+				admit(jdbc, attempt.get(), notification);
 			}
 			else if (attempt.isPresent() && announce) {
 				JdbcStatements.Announced announced = this.sql.announceReader(jdbc, this.parameters);
@@ -78,13 +79,13 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParamete
 	 * Inserts this reader. Other readers that wait may join it, but a release that has
 	 * kept the lock for this reader has notified them too early.
 	 */
-	private void admit(NamedParameterJdbcOperations jdbc, Attempt granted) {
+	private void admit(NamedParameterJdbcOperations jdbc, Attempt granted, Runnable notification) {
 		ClaimParameters reader = this.parameters.withToken(granted.token());
 		jdbc.update(this.sql.forgetReaders, reader);
 		jdbc.update(this.sql.insertReader, reader);
 		jdbc.update(this.sql.admitReaders, reader);
 		if (granted.first()) {
-			this.sql.notifyWaiters(jdbc, reader);
+			notification.run();
 		}
 	}
 
@@ -106,12 +107,12 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParamete
 	 * @return whether the reader held the lock
 	 */
 	boolean release() throws SQLException {
-		return this.connections.together((jdbc) -> {
+		return notifying((jdbc, notification) -> {
 			if (lockRow(jdbc).contains(true)) {
 				return false;
 			}
 			// the database notifies at the commit, and only then
-			this.sql.notifyWaiters(jdbc, this.parameters);
+			notification.run();
 			if (jdbc.update(this.sql.deleteReader, this.parameters) == 0) {
 				return false;
 			}
@@ -122,12 +123,30 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParamete
 
 	/** Deletes this reader's row, whatever it contains. */
 	void abandon() throws SQLException {
-		this.connections.together((jdbc) -> {
+		notifying((jdbc, notification) -> {
 			lockRow(jdbc);
-			this.sql.notifyWaiters(jdbc, this.parameters);
+			notification.run();
 			jdbc.update(this.sql.forgetReaders, this.parameters);
 			return jdbc.update(this.sql.admitReaders, this.parameters);
 		});
+	}
+
+	/**
+	 * Runs work that notifies waiters, and repeats it without the notification if the
+	 * database cannot store it: waiters then poll.
+	 */
+	private <T> T notifying(BiFunction<NamedParameterJdbcOperations, Runnable, T> work) throws SQLException {
+		try {
+			return this.connections
+				.together((jdbc) -> work.apply(jdbc, () -> this.sql.notifyWaiters(jdbc, this.parameters)));
+		}
+		catch (SQLException ex) {
+			if (!JdbcErrors.isNotificationRejected(ex)) {
+				throw ex;
+			}
+			return this.connections.together((jdbc) -> work.apply(jdbc, () -> {
+			}));
+		}
 	}
 
 	/**
