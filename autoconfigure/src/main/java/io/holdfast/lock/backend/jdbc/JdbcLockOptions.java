@@ -17,6 +17,12 @@ import io.holdfast.lock.spi.LockDigest;
  */
 public record JdbcLockOptions(String namespace, String table, Duration responseTimeout, boolean listen) {
 
+	/**
+	 * The longest timeout, about 23 days: servers and drivers count milliseconds with 31
+	 * bits, and some timeouts are the sum of this one and up to a day.
+	 */
+	private static final long MOST_SECONDS = 2_000_000;
+
 	/** Returns the identity of a lock in the table. */
 	String id(LockName lock) {
 		return LockDigest.of(this.namespace, lock);
@@ -27,7 +33,7 @@ public record JdbcLockOptions(String namespace, String table, Duration responseT
 	}
 
 	static int timeoutSeconds(Duration responseTimeout) {
-		return (int) Math.max(1, (responseTimeout.toMillis() + 999) / 1_000);
+		return (int) Math.min(MOST_SECONDS, Math.max(1, (responseTimeout.toMillis() + 999) / 1_000));
 	}
 
 }

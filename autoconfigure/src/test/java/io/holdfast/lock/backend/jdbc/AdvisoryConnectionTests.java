@@ -27,10 +27,12 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.OwnerId;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -55,6 +57,21 @@ class AdvisoryConnectionTests {
 	private static final AdvisoryFixture postgres = new AdvisoryFixture();
 
 	private final LockName lock = LockName.of("connection", UUID.randomUUID().toString());
+
+	@Test
+	void responseTimeoutMayBeLongerThanTheServerCanCount() throws Exception {
+		AdvisoryLockBackend patient = new AdvisoryLockBackend(postgres.pool(2), postgres.pool(1),
+				new AdvisoryLockOptions("test", JdbcContract.TABLE, Duration.ofDays(30), false));
+		Grant held = granted(patient, claim(this.lock));
+		Claim waiter = new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
+				Duration.ofDays(2), false);
+		CompletionStage<?> signal = refused(patient, waiter);
+		postgres.awaitWaiters(1);
+		released(patient, held);
+		assertThat(answer(signal)).isNotNull();
+		released(patient, granted(patient, waiter));
+		patient.close();
+	}
 
 	@Test
 	void connectionReturnsToItsPoolAsItWas() throws Exception {

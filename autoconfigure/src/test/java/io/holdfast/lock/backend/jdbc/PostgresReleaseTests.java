@@ -338,6 +338,14 @@ class PostgresReleaseTests {
 		released(this.store, granted(this.store, reader));
 	}
 
+	@Test
+	void responseTimeoutMayBeLongerThanTheServerCanCount() throws Exception {
+		LockBackend patient = new JdbcLockBackend(this.pool,
+				new JdbcLockOptions("test", JdbcContract.TABLE, Duration.ofDays(30), false));
+		released(patient, granted(patient, waiting(OnEveryDatabase.newLock(), LockMode.EXCLUSIVE)));
+		released(patient, granted(patient, waiting(OnEveryDatabase.newLock(), LockMode.SHARED)));
+	}
+
 	private void synchronousStandbys(String names) {
 		this.jdbc.sql("ALTER SYSTEM SET synchronous_standby_names = '%s'".formatted(names)).update();
 		this.jdbc.sql("SELECT pg_reload_conf()").query((row) -> {
