@@ -8,8 +8,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
@@ -28,7 +26,7 @@ import io.holdfast.lock.support.Failures;
  */
 final class ForcedReleases {
 
-	private static final Log logger = LogFactory.getLog(EngineInspector.class);
+	private static final GuardedLog logger = GuardedLog.of(EngineInspector.class);
 
 	private final EngineContext context;
 

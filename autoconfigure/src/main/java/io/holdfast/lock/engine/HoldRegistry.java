@@ -10,9 +10,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 import io.holdfast.lock.support.DurationText;
 
 /**
@@ -22,7 +19,7 @@ import io.holdfast.lock.support.DurationText;
 final class HoldRegistry {
 
 	/** Named after the public entry point, so that the level is easy to configure. */
-	private static final Log logger = LogFactory.getLog(LockEngine.class);
+	private static final GuardedLog logger = GuardedLog.of(LockEngine.class);
 
 	private static final int MAX_LOGGED = 10;
 

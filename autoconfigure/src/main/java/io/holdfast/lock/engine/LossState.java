@@ -9,8 +9,6 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.FencingToken;
@@ -27,7 +25,7 @@ import io.holdfast.lock.support.Failures;
  */
 abstract class LossState {
 
-	private static final Log logger = LogFactory.getLog(LossState.class);
+	private static final GuardedLog logger = GuardedLog.of(LossState.class);
 
 	private static final String CHECK_PAUSES = " Check for pauses and the store's health at this time.";
 

@@ -13,8 +13,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
@@ -34,7 +32,7 @@ import io.holdfast.lock.support.Stages;
  */
 final class ReleaseRetrier {
 
-	private static final Log logger = LogFactory.getLog(ReleaseRetrier.class);
+	private static final GuardedLog logger = GuardedLog.of(ReleaseRetrier.class);
 
 	private final SchedulingClock time;
 

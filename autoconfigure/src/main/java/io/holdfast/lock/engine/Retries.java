@@ -7,8 +7,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockException;
@@ -26,7 +24,7 @@ import io.holdfast.lock.support.SchedulingClock;
  */
 final class Retries {
 
-	private static final Log logger = LogFactory.getLog(Retries.class);
+	private static final GuardedLog logger = GuardedLog.of(Retries.class);
 
 	private static final int MOST_UNDER_WAY = 64;
 

@@ -6,9 +6,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Threads;
 
@@ -19,7 +16,7 @@ import io.holdfast.lock.support.Threads;
  */
 final class UnconfirmedRequests {
 
-	private static final Log logger = LogFactory.getLog(UnconfirmedRequests.class);
+	private static final GuardedLog logger = GuardedLog.of(UnconfirmedRequests.class);
 
 	private static final long GRACE = TimeUnit.MILLISECONDS.toNanos(500);
 

@@ -12,9 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.Threads;
@@ -37,7 +34,7 @@ final class Workers implements AutoCloseable {
 	/** Maximum number of asynchronous acquisitions in progress with blocking backends. */
 	static final int MOST_ACQUISITIONS = 10_000;
 
-	private static final Log logger = LogFactory.getLog(Workers.class);
+	private static final GuardedLog logger = GuardedLog.of(Workers.class);
 
 	private static final int THREADS = 8;
 

@@ -131,7 +131,12 @@ final class GuardedLockObserver implements LockObserver {
 		if (failure instanceof InterruptedException) {
 			Thread.currentThread().interrupt();
 		}
-		logger.error("A lock observer failed; the lock is not affected", failure);
+		try {
+			logger.error("A lock observer failed; the lock is not affected", failure);
+		}
+		catch (RuntimeException ex) {
+			// an appender that cannot write may throw, and the observer may be the log
+		}
 	}
 
 }

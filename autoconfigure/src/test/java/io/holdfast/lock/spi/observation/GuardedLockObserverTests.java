@@ -5,7 +5,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.turbo.TurboFilter;
+import ch.qos.logback.core.spi.FilterReply;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import org.slf4j.Marker;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
@@ -55,6 +61,30 @@ class GuardedLockObserverTests {
 		}, new Observer("next")));
 		all.lost(LOSS);
 		assertThat(this.notified).containsExactly("next: lost");
+	}
+
+	/** The observer that logs at DEBUG fails for the same reason. */
+	@Test
+	void throwingAppenderDoesNotReachTheLock() {
+		Logger log = (Logger) LoggerFactory.getLogger(GuardedLockObserver.class);
+		TurboFilter full = new TurboFilter() {
+			@Override
+			public FilterReply decide(Marker marker, Logger logger, Level level, String format, Object[] parameters,
+					Throwable failure) {
+				if (logger == log) {
+					throw new IllegalStateException("No space left on device");
+				}
+				return FilterReply.NEUTRAL;
+			}
+		};
+		log.getLoggerContext().addTurboFilter(full);
+		try {
+			LockObserver.all(List.of(new Broken(), new Observer("next"))).acquiring(LOCK, "fake");
+		}
+		finally {
+			log.getLoggerContext().getTurboFilterList().remove(full);
+		}
+		assertThat(this.notified).containsExactly("next: acquiring");
 	}
 
 	/** Kotlin throws checked exceptions undeclared. */
