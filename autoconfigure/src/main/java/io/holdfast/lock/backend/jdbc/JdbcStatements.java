@@ -125,38 +125,36 @@ final class JdbcStatements {
 
 	/**
 	 * Releases an exclusive lock, and notifies other instances if the database supports
-	 * it. Returns whether there was a lease to release.
+	 * it and can store the notification: waiters poll otherwise. Returns whether there
+	 * was a lease to release.
 	 */
 	boolean release(Connection connection, ClaimParameters parameters) throws SQLException {
-		return ended(this.release, connection, parameters::getValue);
+		try {
+			return ended(this.release, connection, parameters::getValue);
+		}
+		catch (SQLException ex) {
+			if (this.notify == null || !JdbcErrors.isNotificationRejected(ex)) {
+				throw ex;
+			}
+			// the lock would stay closed until its lease ends
+			return this.quietRelease.update(connection, parameters::getValue) == 1;
+		}
 	}
 
 	/**
 	 * Releases an exclusive lock by force. If its lease is sticky and the database
-	 * supports it, demands the lease in the same statement. Returns whether there was a
-	 * lease to release.
+	 * supports it, demands the lease in the same statement: without the demand, the
+	 * instance that keeps the lease would pass it on to another caller. Returns whether
+	 * there was a lease to release.
 	 */
 	boolean revoke(Connection connection, Map<String, Object> parameters) throws SQLException {
 		return ended(this.revoke, connection, parameters::get);
 	}
 
-	/**
-	 * Releases the lock without a notification if the database cannot store any: waiters
-	 * then poll. Otherwise the lock would stay closed until its lease ends.
-	 */
 	private boolean ended(DirectStatement release, Connection connection,
 			Function<String, ? extends @Nullable Object> parameters) throws SQLException {
-		if (this.notify != null) {
-			try {
-				return release.first(connection, parameters, (row) -> true) != null;
-			}
-			catch (SQLException ex) {
-				if (!JdbcErrors.isNotificationRejected(ex)) {
-					throw ex;
-				}
-			}
-		}
-		return this.quietRelease.update(connection, parameters) == 1;
+		return (this.notify != null) ? release.first(connection, parameters, (row) -> true) != null
+				: release.update(connection, parameters) == 1;
 	}
 
 	/**

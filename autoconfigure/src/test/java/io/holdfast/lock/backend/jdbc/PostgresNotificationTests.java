@@ -109,12 +109,14 @@ class PostgresNotificationTests {
 	}
 
 	@Test
-	void lockIsReleasedByForceWithoutANotification() throws Exception {
+	void forcedReleaseFailsWithoutANotification() throws Exception {
 		LockName lock = OnEveryDatabase.newLock();
-		granted(this.store, claim(lock, LockMode.EXCLUSIVE));
+		Grant held = granted(this.store, claim(lock, LockMode.EXCLUSIVE));
 		Claim waiter = claim(lock, LockMode.EXCLUSIVE);
 		assertThat(ask(this.store, waiter)).isInstanceOf(AcquireResult.Contended.class);
-		assertThat(answer(this.store.revoke(lock, answer(this.store.find(lock)).holders().get(0)))).isTrue();
+		assertThat(this.store.revoke(lock, answer(this.store.find(lock)).holders().get(0))).failsWithin(BOUND);
+		assertThat(ask(this.store, waiter)).isInstanceOf(AcquireResult.Contended.class);
+		released(this.store, held);
 		released(this.store, granted(this.store, waiter));
 	}
 
