@@ -47,7 +47,7 @@ final class GuardedLog {
 		try {
 			statement.accept(this.log);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | LinkageError ex) {
 			// there is no other log to which this one could be reported
 		}
 	}
