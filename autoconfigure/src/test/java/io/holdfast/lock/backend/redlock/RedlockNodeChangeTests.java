@@ -57,6 +57,7 @@ class RedlockNodeChangeTests extends FiveNodes {
 	@Test
 	void restartedNodeNeedNotReleaseEarlierClaims() throws Exception {
 		granted(this.first, shared());
+		Awaitility.await("a connection to the node").until(() -> !nodes.get(4).keys("*" + this.lock + "}:*").isEmpty());
 		kill(4);
 		for (int i = 0; i < 20; i++) {
 			get(this.first.release(granted(this.first, shared())));
