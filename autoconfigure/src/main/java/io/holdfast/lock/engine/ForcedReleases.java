@@ -19,6 +19,7 @@ import io.holdfast.lock.LockState;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.support.Failures;
+import io.holdfast.lock.support.GuardedLog;
 
 /**
  * Releases locks by force: takes each lease from its holder in this JVM, and then revokes

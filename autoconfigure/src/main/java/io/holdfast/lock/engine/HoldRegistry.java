@@ -11,6 +11,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.GuardedLog;
 
 /**
  * Registry of the current holders and waiters of this JVM, which ends them at shutdown.

@@ -18,6 +18,7 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.Failures;
+import io.holdfast.lock.support.GuardedLog;
 
 /**
  * Whether a lease is lost: its cause, and the listeners to notify. A lease is lost once.

@@ -22,6 +22,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 

@@ -13,6 +13,7 @@ import io.holdfast.lock.LockException;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.Failures;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Threads;
 

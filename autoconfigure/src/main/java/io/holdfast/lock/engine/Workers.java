@@ -14,6 +14,7 @@ import java.util.function.Function;
 
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.Threads;
 
 /**

@@ -5,15 +5,12 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 /**
  * The system's monotonic clock, with one daemon thread for all scheduled tasks.
  */
 public final class SystemSchedulingClock implements SchedulingClock, AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(SystemSchedulingClock.class);
+	private static final GuardedLog logger = GuardedLog.of(SystemSchedulingClock.class);
 
 	/**
 	 * How often the thread wakes up while the clock is in use. Most tasks are timeouts

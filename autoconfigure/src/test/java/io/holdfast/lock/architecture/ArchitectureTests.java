@@ -42,7 +42,7 @@ class ArchitectureTests {
 		Map<String, List<String>> imports = new LinkedHashMap<>();
 		imports.put("", List.of("support"));
 		imports.put("spi", List.of(""));
-		imports.put("spi.observation", List.of(""));
+		imports.put("spi.observation", List.of("", "support"));
 		imports.put("support", List.of());
 		imports.put("engine", List.of("", "spi", "spi.observation", "support"));
 		for (String store : List.of("local", "redis", "zookeeper", "etcd", "jdbc")) {
@@ -166,6 +166,20 @@ class ArchitectureTests {
 			.dependOnClassesThat()
 			.resideInAPackage(library)
 			.because("an application that lacks the library may use the other guard")
+			.check(MainClasses.ALL);
+	}
+
+	/** The log of the observer is guarded by {@code GuardedLockObserver}. */
+	@Test
+	void backendsAndEngineLogThroughGuardedLog() {
+		noClasses().that()
+			.resideInAnyPackage(packageOf("engine"), packageOf("spi.observation"), ROOT + ".backend..")
+			.and()
+			.doNotHaveFullyQualifiedName(ROOT + ".engine.LoggingLockObserver")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("org.apache.commons.logging..")
+			.because("an appender that throws would end a step of a lock")
 			.check(MainClasses.ALL);
 	}
 

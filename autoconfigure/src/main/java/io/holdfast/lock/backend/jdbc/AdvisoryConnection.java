@@ -11,14 +11,13 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.support.GuardedLog;
 
 /**
  * A connection that keeps the lock of one claim, or waits for it. It returns to its pool
@@ -30,7 +29,7 @@ import io.holdfast.lock.spi.ReleaseResult;
  */
 final class AdvisoryConnection {
 
-	private static final Log logger = LogFactory.getLog(AdvisoryConnection.class);
+	private static final GuardedLog logger = GuardedLog.of(AdvisoryConnection.class);
 
 	private static final String PROCESS = UUID.randomUUID().toString();
 

@@ -10,9 +10,6 @@ import java.util.concurrent.TimeoutException;
 
 import javax.sql.DataSource;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
@@ -26,6 +23,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.support.GuardedLog;
 
 /**
  * Lock backend for PostgreSQL 14 or later, which keeps each lock as an advisory lock of a
@@ -42,7 +40,7 @@ public final class AdvisoryLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this backend, which is a mode of the backend for databases. */
 	public static final String NAME = JdbcLockBackend.NAME;
 
-	private static final Log logger = LogFactory.getLog(AdvisoryLockBackend.class);
+	private static final GuardedLog logger = GuardedLog.of(AdvisoryLockBackend.class);
 
 	private static final RenewResult NO_RESPONSE = new RenewResult.Indeterminate(
 			new TimeoutException("the session of the lock has not responded yet"));

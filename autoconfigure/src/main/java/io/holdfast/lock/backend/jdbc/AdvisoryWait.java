@@ -10,11 +10,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.KeptLock;
+import io.holdfast.lock.support.GuardedLog;
 
 /**
  * The wait of one claim for its lock: a statement that the server answers when it grants
@@ -23,7 +22,7 @@ import io.holdfast.lock.spi.KeptLock;
  */
 final class AdvisoryWait implements Runnable {
 
-	private static final Log logger = LogFactory.getLog(AdvisoryWait.class);
+	private static final GuardedLog logger = GuardedLog.of(AdvisoryWait.class);
 
 	/** A cancellation may miss the start of the statement, so it is repeated. */
 	private static final long CANCEL_INTERVAL_MILLIS = 20;

@@ -11,9 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 import org.springframework.jdbc.core.ConnectionCallback;
 
 import io.holdfast.lock.FencingToken;
@@ -23,8 +20,9 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.StoreStatus;
-import io.holdfast.lock.support.TableChecks;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.Stages;
+import io.holdfast.lock.support.TableChecks;
 
 /**
  * Answers the questions of operators about locks in the database, and about the database
@@ -36,7 +34,7 @@ import io.holdfast.lock.support.Stages;
  */
 record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcLockOptions options) {
 
-	private static final Log logger = LogFactory.getLog(JdbcLookup.class);
+	private static final GuardedLog logger = GuardedLog.of(JdbcLookup.class);
 
 	private static final String EMPTY_TEXT = "SELECT CASE WHEN '' = '' THEN 1 ELSE 0 END";
 

@@ -3,8 +3,6 @@ package io.holdfast.lock.backend.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
@@ -12,6 +10,8 @@ import org.postgresql.core.BaseConnection;
 
 import org.springframework.beans.ConfigurablePropertyAccessor;
 import org.springframework.beans.PropertyAccessorFactory;
+
+import io.holdfast.lock.support.GuardedLog;
 
 /**
  * Reads notifications on a connection to PostgreSQL as soon as they arrive.
@@ -24,7 +24,7 @@ import org.springframework.beans.PropertyAccessorFactory;
  */
 final class NotificationReader implements AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(NotificationReader.class);
+	private static final GuardedLog logger = GuardedLog.of(NotificationReader.class);
 
 	/** When the driver may wait for further notifications again, in milliseconds. */
 	private static final String NEXT_WAIT = "pgStream.nextStreamAvailableCheckTime";

@@ -11,13 +11,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGNotification;
 
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Threads;
 
@@ -38,7 +37,7 @@ final class ReleaseNotifications implements AutoCloseable {
 	/** Starts the demand for a sticky lease; the id of a lock has no colon. */
 	static final String WANTED = "wanted:";
 
-	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
+	private static final GuardedLog logger = GuardedLog.of(ReleaseNotifications.class);
 
 	private static final int POLL_MILLIS = 250;
 

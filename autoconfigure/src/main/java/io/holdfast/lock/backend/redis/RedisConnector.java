@@ -7,11 +7,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.ScriptClient.Call;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.SharedAttempt;
 import io.holdfast.lock.support.Stages;
 
@@ -22,7 +20,7 @@ import io.holdfast.lock.support.Stages;
  */
 final class RedisConnector {
 
-	private static final Log logger = LogFactory.getLog(RedisConnector.class);
+	private static final GuardedLog logger = GuardedLog.of(RedisConnector.class);
 
 	/**
 	 * Upper bound for connecting; longer than the connect timeout of any client should

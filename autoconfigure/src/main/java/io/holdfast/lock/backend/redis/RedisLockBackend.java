@@ -10,9 +10,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
@@ -27,6 +24,7 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 import io.holdfast.lock.support.SystemSchedulingClock;
@@ -45,7 +43,7 @@ public final class RedisLockBackend implements LockBackend, AutoCloseable {
 	/** The name of this backend. */
 	public static final String NAME = "redis";
 
-	private static final Log logger = LogFactory.getLog(RedisLockBackend.class);
+	private static final GuardedLog logger = GuardedLog.of(RedisLockBackend.class);
 
 	/** Expiry is exact to 1 ms, but a usual round trip would use up a shorter lease. */
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(100),

@@ -7,12 +7,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.backend.redis.ScriptClient.Subscription;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.SharedAttempt;
 
 /**
@@ -25,7 +24,7 @@ import io.holdfast.lock.support.SharedAttempt;
  */
 final class ReleaseNotifications {
 
-	private static final Log logger = LogFactory.getLog(ReleaseNotifications.class);
+	private static final GuardedLog logger = GuardedLog.of(ReleaseNotifications.class);
 
 	private final Map<String, CompletableFuture<ReleaseNotice>> waiting = new ConcurrentHashMap<>();
 

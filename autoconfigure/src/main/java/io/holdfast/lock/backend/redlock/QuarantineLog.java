@@ -6,10 +6,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.GuardedLog;
 
 /**
  * Logs nodes that remember nothing of earlier locks. Nodes often restart together, so the
@@ -18,7 +16,7 @@ import io.holdfast.lock.support.DurationText;
  */
 final class QuarantineLog {
 
-	private static final Log logger = LogFactory.getLog(QuarantineLog.class);
+	private static final GuardedLog logger = GuardedLog.of(QuarantineLog.class);
 
 	private final int tolerated;
 

@@ -5,11 +5,9 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -17,7 +15,7 @@ import io.holdfast.lock.support.Stages;
  */
 final class QuorumStartupCheck {
 
-	private static final Log logger = LogFactory.getLog(QuorumStartupCheck.class);
+	private static final GuardedLog logger = GuardedLog.of(QuorumStartupCheck.class);
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(3);
 

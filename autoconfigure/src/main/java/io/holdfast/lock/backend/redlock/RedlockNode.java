@@ -10,13 +10,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.redis.RedisNode;
 import io.holdfast.lock.backend.redis.RedisScript;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.SharedAttempt;
 
 /**
@@ -24,7 +23,7 @@ import io.holdfast.lock.support.SharedAttempt;
  */
 final class RedlockNode {
 
-	private static final Log logger = LogFactory.getLog(RedlockNode.class);
+	private static final GuardedLog logger = GuardedLog.of(RedlockNode.class);
 
 	/** The server's run id. */
 	private final SharedAttempt<String> connection = new SharedAttempt<>(this::probe);

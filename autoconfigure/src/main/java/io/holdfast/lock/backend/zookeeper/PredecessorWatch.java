@@ -6,12 +6,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -20,7 +19,7 @@ import io.holdfast.lock.support.Stages;
  */
 final class PredecessorWatch {
 
-	private static final Log logger = LogFactory.getLog(PredecessorWatch.class);
+	private static final GuardedLog logger = GuardedLog.of(PredecessorWatch.class);
 
 	private final ZooKeeperCalls calls;
 

@@ -5,11 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
-
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.GuardedLog;
 
 /**
  * Notifies observers and logs their exceptions instead of propagating them, even checked
@@ -19,7 +17,7 @@ import io.holdfast.lock.LockName;
  */
 final class GuardedLockObserver implements LockObserver {
 
-	private static final Log logger = LogFactory.getLog(GuardedLockObserver.class);
+	private static final GuardedLog logger = GuardedLog.of(GuardedLockObserver.class);
 
 	private final LockObserver[] observers;
 
@@ -131,12 +129,7 @@ final class GuardedLockObserver implements LockObserver {
 		if (failure instanceof InterruptedException) {
 			Thread.currentThread().interrupt();
 		}
-		try {
-			logger.error("A lock observer failed; the lock is not affected", failure);
-		}
-		catch (RuntimeException ex) {
-			// an appender that cannot write may throw, and the observer may be the log
-		}
+		logger.error("A lock observer failed; the lock is not affected", failure);
 	}
 
 }
