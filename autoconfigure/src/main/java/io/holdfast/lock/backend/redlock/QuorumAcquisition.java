@@ -275,7 +275,7 @@ final class QuorumAcquisition {
 		if (granted || this.ended.get()) {
 			this.nodes.undo(response, this.claim, this.number, position(), notify, last);
 		}
-		else if (last) {
+		else if (last && this.first) {
 			response.node().missed().ended(this.claim, this.number);
 		}
 	}

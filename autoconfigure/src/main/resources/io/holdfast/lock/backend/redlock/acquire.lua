@@ -74,9 +74,9 @@ end
 -- Returns 'readers' and the owners of those that end first. A reader that has been
 -- released, but is granted late, is not renewed, so it is among them.
 local function readers()
-  local parts, names = living(KEYS[4]), {'readers'}
-  for i = 1, math.min(#parts, 2 * MOST_NAMED), 2 do
-    names[#names + 1] = string.match(parts[i], '^(.*):%d+:%d+$')
+  local names = {'readers'}
+  for _, reader in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], '(' .. now, '+inf', 'LIMIT', 0, MOST_NAMED)) do
+    names[#names + 1] = string.match(reader, '^(.*):%d+:%d+$')
   end
   return table.concat(names, ' ')
 end
