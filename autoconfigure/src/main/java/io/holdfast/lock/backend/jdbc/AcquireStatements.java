@@ -28,6 +28,12 @@ final class AcquireStatements {
 	/** For a claim whose lease is sticky and which does not wait. */
 	private final DirectStatement acquireStickyOrDemand;
 
+	/**
+	 * Acquires a free lock at less cost than {@link #acquire}, which follows if this
+	 * returns no row; {@code null} if it would not cost less.
+	 */
+	private final @Nullable DirectStatement acquireFree;
+
 	/** Acquires a lock without a row; {@code null} if the other statements do so. */
 	private final @Nullable DirectStatement insertOwned;
 
@@ -39,6 +45,7 @@ final class AcquireStatements {
 		this.acquireSticky = texts.direct(stickyClaim);
 		this.acquireOrDemand = dialect.notifies() ? texts.orDemand(claim) : this.acquire;
 		this.acquireStickyOrDemand = dialect.notifies() ? texts.orDemand(stickyClaim) : this.acquire;
+		this.acquireFree = (dialect == JdbcDialect.H2) ? texts.direct(dialect.variant("acquire-free")) : null;
 		this.insertOwned = dialect.returnsChangedRows() ? null : texts.direct(dialect.variant("insert-owned"));
 	}
 
@@ -55,9 +62,15 @@ final class AcquireStatements {
 			long token = acquireRow(statement, connection, parameters::getValue);
 			return Attempt.of(token > 0, token);
 		}
-		Attempt attempt = statement.first(connection, parameters::getValue,
-				(row) -> Attempt.of(row.getString(1).equals(claim.owner().value()), row.getLong(2)));
+		Attempt attempt = (this.acquireFree != null) ? first(this.acquireFree, connection, claim, parameters) : null;
+		attempt = (attempt != null) ? attempt : first(statement, connection, claim, parameters);
 		return (attempt != null) ? attempt : Attempt.REJECTED;
+	}
+
+	private static @Nullable Attempt first(DirectStatement statement, Connection connection, Claim claim,
+			ClaimParameters parameters) throws SQLException {
+		return statement.first(connection, parameters::getValue,
+				(row) -> Attempt.of(row.getString(1).equals(claim.owner().value()), row.getLong(2)));
 	}
 
 	/**
