@@ -7,6 +7,7 @@ import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.PersistenceContext;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -28,19 +29,23 @@ record ArticleApplication(EntityManagerFactory factory, EntityManager entities, 
 	}
 
 	static void run(Scenario scenario) {
-		run(runner(), scenario);
+		JpaApplication.run((context) -> run(context, scenario));
 	}
 
 	static void run(ApplicationContextRunner runner, Scenario scenario) {
 		runner.run((context) -> {
 			assertThat(context).hasNotFailed();
-			ArticleApplication application = new ArticleApplication(context.getBean(EntityManagerFactory.class),
-					context.getBean(EntityManager.class), context.getBean(TransactionTemplate.class),
-					context.getBean(LockOperations.class), context.getBean(Stock.class), context.getBean(Caller.class));
-			application.transactions.executeWithoutResult((status) -> application.entities.persist(new Article(1)));
-			scenario.run(application);
-			JpaApplication.assertNothingIsBound();
+			run(context, scenario);
 		});
+	}
+
+	private static void run(ApplicationContext context, Scenario scenario) {
+		ArticleApplication application = new ArticleApplication(context.getBean(EntityManagerFactory.class),
+				context.getBean(EntityManager.class), context.getBean(TransactionTemplate.class),
+				context.getBean(LockOperations.class), context.getBean(Stock.class), context.getBean(Caller.class));
+		application.transactions.executeWithoutResult((status) -> application.entities.persist(new Article(1)));
+		scenario.run(application);
+		JpaApplication.assertNothingIsBound();
 	}
 
 	void inOpenView(Runnable request) {

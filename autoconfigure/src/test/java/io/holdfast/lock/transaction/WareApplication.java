@@ -7,6 +7,7 @@ import java.util.function.Function;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 
+import org.springframework.context.ApplicationContext;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockOperations;
@@ -23,24 +24,32 @@ record WareApplication(EntityManagerFactory factory, EntityManager entities, Tra
 	static final LockRequest LOCK = LockRequest.of("ware", 1);
 
 	static void run(Scenario scenario) {
-		run(JpaApplication.IN_MEMORY, scenario);
+		JpaApplication.run((context) -> run(context, scenario));
 	}
 
 	static void run(String database, Scenario scenario) {
+		if (database.equals(JpaApplication.IN_MEMORY)) {
+			run(scenario);
+			return;
+		}
 		JpaApplication.runner(database).run((context) -> {
 			assertThat(context).hasNotFailed();
-			WareApplication application = new WareApplication(context.getBean(EntityManagerFactory.class),
-					context.getBean(EntityManager.class), context.getBean(TransactionTemplate.class),
-					context.getBean(LockOperations.class));
-			application.inTransaction((entities) -> {
-				Shelf shelf = new Shelf(1);
-				entities.persist(shelf);
-				entities.persist(new Ware(1, shelf));
-			});
-			scenario.run(application);
-			JpaApplication.assertNothingIsBound();
-			assertThat(SetAsideSessions.any()).as("set aside").isFalse();
+			run(context, scenario);
 		});
+	}
+
+	private static void run(ApplicationContext context, Scenario scenario) {
+		WareApplication application = new WareApplication(context.getBean(EntityManagerFactory.class),
+				context.getBean(EntityManager.class), context.getBean(TransactionTemplate.class),
+				context.getBean(LockOperations.class));
+		application.inTransaction((entities) -> {
+			Shelf shelf = new Shelf(1);
+			entities.persist(shelf);
+			entities.persist(new Ware(1, shelf));
+		});
+		scenario.run(application);
+		JpaApplication.assertNothingIsBound();
+		assertThat(SetAsideSessions.any()).as("set aside").isFalse();
 	}
 
 	void inOpenView(Runnable request) {
