@@ -24,17 +24,17 @@ class ZooKeeperSimulationTests {
 
 	@Test
 	void engineKeepsItsPromisesOnAModelOfAnEnsemble() {
-		Simulations.of("zookeeper", SimulatedZooKeeper::new).run(150);
+		Simulations.of("zookeeper", SimulatedZooKeeper::new).run(75);
 	}
 
 	@Test
 	void followerWithoutContactToTheLeaderExtendsNoHold() {
-		Simulations.of("zookeeper-single-member", SingleMemberStore::new).run(100);
+		Simulations.of("zookeeper-single-member", SingleMemberStore::new).run(50);
 	}
 
 	@Test
 	void engineKeepsItsPromisesWhileLeasesStayWithoutHolds() {
-		Simulations.of("zookeeper-sticky", StickyZooKeeperStore::new).run(150);
+		Simulations.of("zookeeper-sticky", StickyZooKeeperStore::new).run(75);
 	}
 
 	/** The mutant watches no wait queue, so no demand of another process arrives. */
