@@ -16,9 +16,13 @@ final class KeyName {
 
 	private String text;
 
-	private boolean deletionUnanswered;
+	/** The number of deletions that etcd may still carry out. */
+	private int openDeletions;
 
 	private boolean ownerStartsOver;
+
+	/** Whether the name is to be returned once no deletion prevents that. */
+	private boolean unused;
 
 	KeyName(KeyNames names, Claim claim) {
 		this.names = names;
@@ -38,9 +42,17 @@ final class KeyName {
 		this.text = this.names.take(this.claim);
 	}
 
-	/** Records that etcd has not answered a deletion, and may carry it out late. */
-	synchronized void deletionUnanswered() {
-		this.deletionUnanswered = true;
+	/**
+	 * Records that a deletion is sent. Without its answer, etcd may carry it out late.
+	 */
+	synchronized void deletionSent() {
+		this.openDeletions++;
+	}
+
+	/** Records that etcd has carried out a deletion. */
+	synchronized void deletionAnswered() {
+		this.openDeletions--;
+		freeIfSafe();
 	}
 
 	/** Records that the next key of the same owner is of another queue node. */
@@ -49,11 +61,17 @@ final class KeyName {
 	}
 
 	/**
-	 * Returns the name to other claims, unless a late deletion could find a key of the
-	 * same owner there. etcd must not have the key, and no request may create it.
+	 * Returns the name to other claims, but not while a late deletion could find a key of
+	 * the same owner there. etcd must not have the key, and no request may create it.
 	 */
 	synchronized void free() {
-		if (!this.deletionUnanswered || !this.ownerStartsOver) {
+		this.unused = true;
+		freeIfSafe();
+	}
+
+	private void freeIfSafe() {
+		if (this.unused && (this.openDeletions == 0 || !this.ownerStartsOver)) {
+			this.unused = false;
 			this.names.free(this.text);
 		}
 	}

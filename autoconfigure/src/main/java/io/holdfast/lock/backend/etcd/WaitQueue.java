@@ -221,10 +221,11 @@ final class WaitQueue {
 	}
 
 	private CompletableFuture<Boolean> delete(QueueNode queueNode, long revision) {
+		queueNode.name().deletionSent();
 		return this.calls.delete(queueNode.key(), EtcdKeys.value(queueNode.claim), revision)
 			.whenComplete((deleted, failure) -> {
-				if (failure != null) {
-					queueNode.name().deletionUnanswered();
+				if (failure == null) {
+					queueNode.name().deletionAnswered();
 				}
 			});
 	}

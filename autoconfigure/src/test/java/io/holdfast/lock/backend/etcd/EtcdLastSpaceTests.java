@@ -106,6 +106,34 @@ class EtcdLastSpaceTests extends LateEtcdBackend {
 		assertThatHolderExcludesOthers(second);
 	}
 
+	/** The engine may repeat an attempt before the client gives up its deletion. */
+	@ParameterizedTest
+	@MethodSource("claims")
+	void deletionUnderWayLeavesTheKeyOfAClaimThatStartedOver(Claim claim) throws Exception {
+		this.client.useUpQuotaWithNextAttempt();
+		this.client.delayNextDeletion();
+		CompletionStage<AcquireResult> first = this.backend.tryAcquire(claim);
+		Awaitility.await("a deletion under way").until(this.client::holdsBack);
+		Grant grant = granted(this.backend, claim);
+		assertThat(this.client.carryOut()).isOne();
+		assertThat(first).failsWithin(BOUND);
+		assertThatHolderExcludesOthers(grant);
+	}
+
+	@ParameterizedTest
+	@MethodSource("claims")
+	void releaseUnderWayLeavesTheKeyOfAClaimThatStartedOver(Claim claim) throws Exception {
+		Grant first = granted(this.backend, claim);
+		this.client.delayNextDeletion();
+		CompletionStage<ReleaseResult> release = this.backend.release(first);
+		Awaitility.await("a deletion under way").until(this.client::holdsBack);
+		Grant second = granted(this.backend, claim);
+		assertThat(this.client.carryOut()).isOne();
+		assertThat(release).succeedsWithin(BOUND);
+		assertThatHolderExcludesOthers(second);
+		assertThat(this.backend.queueNodes.remembered()).isEmpty();
+	}
+
 	private void assertThatHolderExcludesOthers(Grant grant) throws Exception {
 		Claim waiting = claim(LOCK);
 		assertThat(ask(this.other, waiting)).isInstanceOf(AcquireResult.Contended.class);

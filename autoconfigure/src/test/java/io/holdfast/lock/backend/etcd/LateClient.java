@@ -134,6 +134,14 @@ final class LateClient implements EtcdClient {
 	}
 
 	/**
+	 * Holds back the next request to delete the key of a claim. The client still waits
+	 * for the answer when it is carried out.
+	 */
+	synchronized void delayNextDeletion() {
+		this.delayed = DELETION;
+	}
+
+	/**
 	 * Carries out the next attempt to create the key of a claim, and loses the answer.
 	 */
 	synchronized void loseNextAnswerToAnAttempt() {
