@@ -40,6 +40,9 @@ final class QueueNode {
 
 	private long openEpoch;
 
+	/** Whether a rejected request may have created another key than the granted one. */
+	private boolean mayHaveAnotherKey;
+
 	private final QueueWait wait = new QueueWait();
 
 	private final LeaseDemand demand = new LeaseDemand();
@@ -128,12 +131,9 @@ final class QueueNode {
 		}
 	}
 
-	/**
-	 * Whether a revision has created the last key of the claim: there is no later one,
-	 * and no open request may create one.
-	 */
+	/** Whether the claim has no later key than that of a revision, and will get none. */
 	synchronized boolean isLastKey(long created) {
-		return this.open == 0 && this.revision == created;
+		return this.open == 0 && this.revision == created && !this.mayHaveAnotherKey;
 	}
 
 	/** Whether an open request may still create the key. */
@@ -215,13 +215,14 @@ final class QueueNode {
 	}
 
 	/**
-	 * Ends the claim unless it is granted, so that its next attempt starts over. Returns
-	 * whether it was never granted.
+	 * Ends the claim after a rejected request that may have created a key, unless it is
+	 * granted. Its next attempt starts over. Returns whether it was never granted.
 	 */
 	boolean releaseUnlessGranted() {
 		end(false);
 		synchronized (this) {
 			this.released |= !this.granted;
+			this.mayHaveAnotherKey |= this.granted;
 			return !this.granted;
 		}
 	}

@@ -149,7 +149,8 @@ final class WaitQueue {
 	/**
 	 * Deletes the key that a rejected request may have created: etcd carries out the one
 	 * that uses up its quota. Fails with the rejection if no key is left. A later attempt
-	 * may have been granted with that key before the rejection came.
+	 * may have been granted before the rejection came, with that key or another one. Then
+	 * the end of the hold deletes what is left.
 	 */
 	private CompletableFuture<QueuePosition> deleteRejected(QueueNode queueNode, Throwable rejection) {
 		if (!queueNode.releaseUnlessGranted()) {

@@ -14,6 +14,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -22,6 +23,7 @@ import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.lasting;
 import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -60,6 +62,23 @@ class EtcdLastSpaceTests extends LateEtcdBackend {
 		this.client.carryOut();
 		assertThat(first).failsWithin(BOUND);
 		assertThatHolderExcludesOthers(grant);
+	}
+
+	/** An operator has deleted the key of the hold meanwhile. */
+	@ParameterizedTest
+	@MethodSource("claims")
+	void keyOfALateRejectionDuringAHoldIsDeleted(Claim claim) throws Exception {
+		this.client.delayNextAttempt();
+		CompletionStage<AcquireResult> late = this.backend.tryAcquire(claim);
+		Awaitility.await("an attempt under way").until(this.client::holdsBack);
+		Grant grant = granted(this.backend, claim);
+		deleteKey();
+		this.client.useUpQuotaWithNextAttempt();
+		assertThat(this.client.carryOut()).isOne();
+		assertThat(late).failsWithin(BOUND);
+		assertThat(keys("locks/")).hasSize(1);
+		assertThat(renewed(this.backend, grant)).isInstanceOf(RenewResult.Refused.class);
+		assertThat(keys("locks/")).isEmpty();
 	}
 
 	@ParameterizedTest
@@ -131,7 +150,6 @@ class EtcdLastSpaceTests extends LateEtcdBackend {
 		assertThat(this.client.carryOut()).isOne();
 		assertThat(release).succeedsWithin(BOUND);
 		assertThatHolderExcludesOthers(second);
-		assertThat(this.backend.queueNodes.remembered()).isEmpty();
 	}
 
 	private void assertThatHolderExcludesOthers(Grant grant) throws Exception {
@@ -139,6 +157,7 @@ class EtcdLastSpaceTests extends LateEtcdBackend {
 		assertThat(ask(this.other, waiting)).isInstanceOf(AcquireResult.Contended.class);
 		released(this.backend, grant);
 		released(this.other, granted(this.other, waiting));
+		assertThat(this.backend.queueNodes.remembered()).isEmpty();
 	}
 
 }

@@ -236,7 +236,7 @@ final class LateClient implements EtcdClient {
 		}
 		if (this.delayed != null && this.delayed.test(transaction)) {
 			this.delayed = null;
-			return delayed(() -> this.client.commit(transaction));
+			return delayed(() -> carriedOut(transaction));
 		}
 		if (this.delayedAnswer != null && this.delayedAnswer.test(transaction)) {
 			this.delayedAnswer = null;
