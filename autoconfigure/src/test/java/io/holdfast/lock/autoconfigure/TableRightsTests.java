@@ -116,6 +116,23 @@ class TableRightsTests {
 				.hasStackTraceContaining("Grant it SELECT, INSERT and UPDATE"));
 	}
 
+	/** Its releases would fail as soon as another instance waits. */
+	@Test
+	void userThatMayNotNotifyStopsTheStart() {
+		JdbcClient admin = JdbcClient
+			.create(new DriverManagerDataSource(postgres.jdbcUrl(), PostgresServer.USERNAME, "any"));
+		admin.sql("REVOKE EXECUTE ON FUNCTION pg_notify FROM PUBLIC").update();
+		try {
+			this.locks.withPropertyValues("spring.datasource.username=writer")
+				.run((context) -> assertThat(context).getFailure()
+					.hasStackTraceContaining("permission denied for function pg_notify")
+					.hasStackTraceContaining("Grant it EXECUTE on the function 'pg_notify'"));
+		}
+		finally {
+			admin.sql("GRANT EXECUTE ON FUNCTION pg_notify TO PUBLIC").update();
+		}
+	}
+
 	@Test
 	void userThatMayOnlyReadTheFenceStopsTheStart() {
 		this.fence.withPropertyValues("spring.datasource.username=reader")

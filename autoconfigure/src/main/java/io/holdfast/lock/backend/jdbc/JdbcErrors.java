@@ -162,10 +162,7 @@ final class JdbcErrors {
 	 */
 	static LockException unreachable(SQLException ex, String table) {
 		if (SqlStates.deniesRight(ex)) {
-			return new LockConfigurationException(
-					"The user of the backend 'jdbc' may not use the tables '%s' and '%s_reader' (%s). Grant it SELECT, INSERT and UPDATE on both, and DELETE on '%s_reader'."
-						.formatted(table, table, Failures.rootMessage(ex), table),
-					ex);
+			return rightDenied(ex, table);
 		}
 		if (SqlStates.lacksColumn(ex)) {
 			return new LockConfigurationException(
@@ -187,6 +184,16 @@ final class JdbcErrors {
 		return new LockBackendException(
 				"The database of the backend 'jdbc' could not be used: %s (SQL state %s). Check that it is running, and the settings of the DataSource."
 					.formatted(Failures.rootMessage(ex), ex.getSQLState()),
+				ex);
+	}
+
+	private static LockConfigurationException rightDenied(SQLException ex, String table) {
+		String denial = Failures.rootMessage(ex);
+		return new LockConfigurationException(denial.contains("pg_notify")
+				? "The user of the backend 'jdbc' may not notify waiters (%s), so it could not release a lock for which others wait. Grant it EXECUTE on the function 'pg_notify'."
+					.formatted(denial)
+				: "The user of the backend 'jdbc' may not use the tables '%s' and '%s_reader' (%s). Grant it SELECT, INSERT and UPDATE on both, and DELETE on '%s_reader'."
+					.formatted(table, table, denial, table),
 				ex);
 	}
 

@@ -112,7 +112,8 @@ final class JdbcStatements {
 	 * Returns statements that change nothing, but fail without the rights of the others.
 	 */
 	List<String> probesOfRights() {
-		return List.of(this.texts.text("probe-rights").split(";"));
+		String tables = this.texts.text("probe-rights");
+		return List.of(((this.notify != null) ? tables + ";" + this.texts.text("probe-notify") : tables).split(";"));
 	}
 
 	/**
