@@ -62,7 +62,7 @@ class UnreachableStoreTests {
 		EtcdLockBackend backend = new EtcdLockBackend(Client.builder().endpoints(URI.create("http://127.0.0.1:1")),
 				new EtcdLockOptions("shop", TIMEOUT));
 		assertExplained(backend::verify,
-				"etcd could not be used: .*[^.]\\. Check that it is running, its endpoints, and whether it uses TLS\\.");
+				"etcd could not be used: .*[^.]\\. Check that it is running( and responds within 'distributed-lock.response-timeout')?, its endpoints, and whether it uses TLS\\.");
 		backend.close();
 	}
 

@@ -118,7 +118,9 @@ final class EtcdErrors {
 		}
 		return new LockBackendException((Failures.isCertificateRejected(cause)
 				? "etcd has a certificate that this application does not accept: '%s'. Renew it if it has expired, trust its issuer in the bundle of 'distributed-lock.etcd.ssl.bundle', and connect to a name in the certificate, or set that name in 'distributed-lock.etcd.authority'."
-				: "etcd could not be used: %s. Check that it is running, its endpoints, and whether it uses TLS.")
+				: isDeadlineMissed(cause)
+						? "etcd could not be used: no response in time. Check that it is running and responds within 'distributed-lock.response-timeout', its endpoints, and whether it uses TLS."
+						: "etcd could not be used: %s. Check that it is running, its endpoints, and whether it uses TLS.")
 			.formatted(describe(cause)), cause);
 	}
 
@@ -129,6 +131,11 @@ final class EtcdErrors {
 		}
 		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write keys with the prefix '%s'."
 			.formatted(refusal, prefix);
+	}
+
+	/** The message of gRPC for it describes the state of its connection. */
+	private static boolean isDeadlineMissed(Throwable failure) {
+		return Failures.causes(failure).anyMatch((cause) -> code(cause) == Status.Code.DEADLINE_EXCEEDED);
 	}
 
 	/** Describes a failure and its root cause, without a final period. */

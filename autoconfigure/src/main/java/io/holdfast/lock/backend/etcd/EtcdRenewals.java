@@ -71,8 +71,8 @@ final class EtcdRenewals {
 	}
 
 	private CompletableFuture<RenewResult> notRenewed(Grant grant, QueueNode queueNode, Throwable failure) {
-		return EtcdErrors.isLeaseGone(failure) ? refused(grant, queueNode)
-				: CompletableFuture.completedFuture(new RenewResult.Indeterminate(Stages.cause(failure)));
+		return EtcdErrors.isLeaseGone(failure) ? refused(grant, queueNode) : CompletableFuture
+			.completedFuture(new RenewResult.Indeterminate(EtcdErrors.unknown(failure, this.ends.keys().root())));
 	}
 
 }

@@ -282,7 +282,7 @@ class EtcdFaultTests {
 			.isThrownBy(() -> engine.acquire(request(LOCK, Duration.ofSeconds(2))))
 			.withMessageContaining("did not confirm whether it granted the lock")
 			.withMessageMatching(
-					".*The last attempt failed: etcd could not be used: .*[^.]\\. Check that it is running, its endpoints, and whether it uses TLS\\.");
+					".*The last attempt failed: etcd could not be used: .*[^.]\\. Check that it is running( and responds within 'distributed-lock.response-timeout')?, its endpoints, and whether it uses TLS\\.");
 	}
 
 	private static LockRequest once(Duration lease, boolean renew) {

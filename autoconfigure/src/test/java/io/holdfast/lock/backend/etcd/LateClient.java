@@ -199,6 +199,11 @@ final class LateClient implements EtcdClient {
 		this.failure = failing ? new TimeoutException("etcd is unavailable") : null;
 	}
 
+	/** Fails each later request. */
+	void failing(Exception failure) {
+		this.failure = failure;
+	}
+
 	/** Sets whether etcd denies each later request. */
 	void refusing(boolean refusing) {
 		this.failure = refusing ? Status.PERMISSION_DENIED.asRuntimeException() : null;

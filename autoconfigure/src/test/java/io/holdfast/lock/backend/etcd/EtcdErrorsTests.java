@@ -1,0 +1,49 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.util.concurrent.ExecutionException;
+
+import io.grpc.Status;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockException;
+import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.RenewResult;
+
+import static io.holdfast.lock.backend.Verbs.claim;
+import static io.holdfast.lock.backend.Verbs.granted;
+import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.renewed;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link EtcdErrors}.
+ */
+class EtcdErrorsTests extends LateEtcdBackend {
+
+	private static final String NO_RESPONSE = "etcd could not be used: no response in time. Check that it is running and responds within 'distributed-lock.response-timeout', its endpoints, and whether it uses TLS.";
+
+	private static Exception missedDeadline() {
+		return Status.DEADLINE_EXCEEDED.withDescription(
+				"CallOptions deadline exceeded after 0.999s. Name resolution delay 0.002 seconds. [closed=[], open=[[remote_addr=/127.0.0.1:2379]]]")
+			.asRuntimeException();
+	}
+
+	@Test
+	void missedDeadlineNamesTheResponseTimeout() {
+		assertThat(EtcdErrors.unknown(new ExecutionException(missedDeadline()), "/holdfast/shop/"))
+			.isInstanceOf(LockException.class)
+			.hasMessage(NO_RESPONSE);
+	}
+
+	@Test
+	void failedRenewalIsExplained() throws Exception {
+		Grant grant = granted(this.backend, claim(LOCK));
+		this.client.failing(missedDeadline());
+		RenewResult renewed = renewed(this.backend, grant);
+		this.client.failing(false);
+		released(this.backend, grant);
+		assertThat(renewed).isInstanceOfSatisfying(RenewResult.Indeterminate.class,
+				(unknown) -> assertThat(unknown.cause()).hasMessage(NO_RESPONSE));
+	}
+
+}
