@@ -179,7 +179,7 @@ final class WaitQueue {
 	CompletableFuture<Boolean> release(QueueNode queueNode, long revision) {
 		EtcdLease own = ownLease(queueNode);
 		if (own == null) {
-			return noneUnderWay(queueNode).thenCompose((done) -> delete(queueNode, revision));
+			return deleteLast(queueNode, revision);
 		}
 		CompletableFuture<Boolean> wasCurrent = delete(queueNode, revision);
 		return wasCurrent.thenCompose((answer) -> own.revoke().handle((done, failure) -> {
@@ -218,7 +218,23 @@ final class WaitQueue {
 		if (own != null) {
 			return own.revoke();
 		}
-		return noneUnderWay(queueNode).thenCompose((done) -> delete(queueNode, queueNode.revision()));
+		return deleteLast(queueNode, queueNode.revision());
+	}
+
+	/**
+	 * Deletes the key once no request can create it any more. If etcd rejects what
+	 * ensures that, as it does while its quota is used up, deletes the present key for
+	 * the claims behind it, and fails.
+	 */
+	private CompletableFuture<Boolean> deleteLast(QueueNode queueNode, long revision) {
+		return noneUnderWay(queueNode).handle((done, failure) -> failure).thenCompose((failure) -> {
+			if (failure == null) {
+				return delete(queueNode, revision);
+			}
+			return (EtcdErrors.refusal(failure) != null)
+					? delete(queueNode, revision).thenCompose((deleted) -> CompletableFuture.failedFuture(failure))
+					: CompletableFuture.failedFuture(failure);
+		});
 	}
 
 	private CompletableFuture<Boolean> delete(QueueNode queueNode, long revision) {

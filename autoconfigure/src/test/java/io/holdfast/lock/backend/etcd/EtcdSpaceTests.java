@@ -17,13 +17,16 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.support.SystemSchedulingClock;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
-import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.lasting;
 import static io.holdfast.lock.backend.Verbs.released;
@@ -78,6 +81,27 @@ class EtcdSpaceTests extends OneEtcdServer {
 			.withMessageContaining(REMEDY);
 		assertThat(answer(this.backend.renew(List.of(grant)))).first().isInstanceOf(RenewResult.Renewed.class);
 		released(this.backend, grant);
+	}
+
+	/** etcd rejects the epoch that makes the unanswered attempt harmless. */
+	@Test
+	void releaseAfterAnUnansweredAttemptFreesTheLock() throws Exception {
+		LateClient client = LateClient.to(server.endpoint());
+		SystemSchedulingClock clock = new SystemSchedulingClock("test-etcd");
+		try (EtcdLockBackend late = new EtcdLockBackend(client, NAMESPACE, "late", clock, clock::close)) {
+			client.loseNextAnswerToAnAttempt();
+			Claim claim = claim(LOCK);
+			assertThat(ask(late, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+			Grant grant = granted(late, claim);
+			Claim waiting = claim(LOCK);
+			assertThat(ask(this.backend, waiting)).isInstanceOf(AcquireResult.Contended.class);
+			alarm("ACTIVATE");
+			assertThat(late.release(grant)).as("the first release").failsWithin(BOUND);
+			released(this.backend, granted(this.backend, waiting));
+			alarm("DEACTIVATE");
+			answer(late.release(grant));
+			assertThat(late.queueNodes.remembered()).isEmpty();
+		}
 	}
 
 	@Test
