@@ -90,7 +90,7 @@ final class RedlockNode {
 	 * Runs a script if it is still wanted after connecting.
 	 */
 	CompletionStage<List<Object>> runIf(BooleanSupplier wanted, RedisScript script, List<Object> keys, Object... args) {
-		if (this.connection.hasSucceeded()) {
+		if (isConnected()) {
 			return send(script, keys, args);
 		}
 		return connect().exceptionally(RedlockNode::notSent).thenCompose((runId) -> {
@@ -146,10 +146,18 @@ final class RedlockNode {
 	}
 
 	/**
+	 * Whether a connection has succeeded, though it may be lost by now. No request is
+	 * sent before that, except the one that checks the node.
+	 */
+	boolean isConnected() {
+		return this.connection.hasSucceeded();
+	}
+
+	/**
 	 * Subscribes to notifications, if connected and not subscribed already.
 	 */
 	void listen() {
-		if (this.connection.hasSucceeded()) {
+		if (isConnected()) {
 			this.subscription.get();
 		}
 	}

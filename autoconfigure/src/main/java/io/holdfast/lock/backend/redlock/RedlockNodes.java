@@ -180,7 +180,8 @@ final class RedlockNodes {
 		return release.whenComplete((answer, failure) -> {
 			boolean found = failure == null && !answer.equals(NodeResponse.NOT_HELD);
 			MissedRequests.Ended left = found ? ended.withLate(ended.late() - 1) : ended;
-			if (failure != null || left.late() > 0) {
+			// before the first connection, nothing of the claim was sent either
+			if (node.isConnected() && (failure != null || left.late() > 0)) {
 				node.missed().unconfirmed(left);
 			}
 			else {

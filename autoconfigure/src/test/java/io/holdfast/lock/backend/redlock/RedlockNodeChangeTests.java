@@ -82,6 +82,22 @@ class RedlockNodeChangeTests extends FiveNodes {
 		assertThat(backend.unconfirmed()).isZero();
 	}
 
+	/** A claim that waits makes several attempts, none of which was sent there. */
+	@Test
+	void waitingClaimIsNotNotedForANodeThatWasNeverConnected() throws Exception {
+		RedlockLockBackend backend = open(List.of(port(0), port(1), port(2), port(3), freePort()), OPTIONS);
+		Grant grant = granted(backend);
+		Claim waiting = claim().withRemainingWait(Duration.ofMinutes(1));
+		for (int i = 0; i < 2; i++) {
+			refused(backend, waiting);
+		}
+		get(backend.abandon(waiting));
+		assertThat(get(backend.release(grant))).isInstanceOf(Released.class);
+		Awaitility.await("answers of all nodes").until(() -> backend.underWay() == 0);
+		awaitNothingLeft(0, 1, 2, 3);
+		assertThat(backend.unconfirmed()).isZero();
+	}
+
 	@Slow
 	@Test
 	void nodeThatWasAReplicaVotesAfterTheQuarantine() throws Exception {
