@@ -53,14 +53,18 @@ final class AcquisitionFailures {
 
 	/**
 	 * Creates the exception for a caller behind another one whose request the store has
-	 * not answered in time.
+	 * not answered in time, or could not decide.
+	 * @param cause why the outcome of the other caller is unknown
 	 */
-	static LockException silent(ResolvedRequest request, long waitedNanos) {
+	static LockException unknownBefore(ResolvedRequest request, long waitedNanos, Throwable cause) {
+		boolean explained = cause instanceof LockException;
 		return new LockBackendException(request.lock(), request.backend().name(),
-				"Lock '%s' was not acquired within %s: backend %s has not answered the request of another caller in this JVM (%s). Nothing was requested for this call. %s"
+				"Lock '%s' was not acquired within %s: backend %s has not %s the request of another caller in this JVM (%s). Nothing was requested for this call. %s"
 					.formatted(request.lock(), DurationText.of(request.waited(waitedNanos)), request.backend().name(),
-							request, CHECK_STORE),
-				null);
+							explained ? "confirmed" : "answered", request,
+							explained ? "The last attempt of that caller failed: " + message(request, cause)
+									: CHECK_STORE),
+				explained ? cause : null);
 	}
 
 	private static String obstacle(boolean holderLeaving, int attempts) {
@@ -126,17 +130,20 @@ final class AcquisitionFailures {
 
 	/**
 	 * Creates the exception for an unknown outcome. The message of a
-	 * {@link LockException} already names the root cause, further details and the remedy,
-	 * and perhaps the lock, which this message names once.
+	 * {@link LockException} already names the root cause, further details and the remedy.
 	 */
 	static LockException unknown(ResolvedRequest request, int attempts, Throwable cause) {
-		String reason = (cause instanceof LockException)
-				? String.valueOf(cause.getMessage()).replace("Lock '%s' ".formatted(request.lock()), "the lock ")
+		String reason = (cause instanceof LockException) ? message(request, cause)
 				: Failures.rootMessage(cause) + ". " + CHECK_STORE;
 		return new LockBackendException(request.lock(), request.backend().name(),
 				"Lock '%s' was not acquired: backend %s did not confirm whether it granted the lock (%s%s). The claim is withdrawn. The last attempt failed: %s"
 					.formatted(request.lock(), request.backend().name(), request, attempts(attempts), reason),
 				cause);
+	}
+
+	/** Returns the message of a failure, which perhaps names the lock again. */
+	private static String message(ResolvedRequest request, Throwable cause) {
+		return String.valueOf(cause.getMessage()).replace("Lock '%s' ".formatted(request.lock()), "the lock ");
 	}
 
 	static LockException failed(ResolvedRequest request, Throwable cause) {

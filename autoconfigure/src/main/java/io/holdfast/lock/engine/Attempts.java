@@ -157,13 +157,13 @@ final class Attempts {
 		if (unknown != null) {
 			return AcquisitionFailures.unknown(request, this.made, unknown);
 		}
-		if (this.made > 0 || !this.acquisition.isStoreSilent()) {
+		Throwable before = (this.made == 0) ? this.acquisition.unknownOutcomeBefore() : null;
+		if (before == null) {
 			return null;
 		}
-		LockException silent = AcquisitionFailures.silent(request, this.acquisition.elapsed());
 		// the callers behind this one fail for the same reason
-		this.acquisition.lastUnknown = silent;
-		return silent;
+		this.acquisition.lastUnknown = before;
+		return AcquisitionFailures.unknownBefore(request, this.acquisition.elapsed(), before);
 	}
 
 	/**

@@ -50,8 +50,8 @@ final class LocalWaitQueue {
 
 	private boolean leaving;
 
-	/** Whether the store has not answered the last caller that left. */
-	private boolean silentBefore;
+	/** Why the outcome of the last caller that left is unknown, or {@code null}. */
+	private @Nullable Throwable unknownBefore;
 
 	LocalWaitQueue(SchedulingClock time) {
 		this.time = time;
@@ -73,17 +73,18 @@ final class LocalWaitQueue {
 	}
 
 	/**
-	 * Whether the store has not answered the claim of the admitted caller in time, or of
-	 * the one before if this caller itself comes next.
+	 * Returns why the store has not confirmed or rejected the claim of the admitted
+	 * caller, or of the one before if this caller itself comes next.
+	 * @return the cause, or {@code null} if the outcome is known
 	 */
-	boolean isStoreSilent(Ticket ticket) {
+	@Nullable Throwable unknownOutcomeBefore(Ticket ticket) {
 		Ticket asked = this.admitted;
-		return (asked == null || asked == ticket) ? this.silentBefore : isUnanswered(asked);
+		return (asked == null || asked == ticket) ? this.unknownBefore : unknownOutcomeOf(asked);
 	}
 
-	private static boolean isUnanswered(Ticket ticket) {
+	private static @Nullable Throwable unknownOutcomeOf(Ticket ticket) {
 		Throwable unknown = ticket.lastUnknown;
-		return ticket.lease == null && unknown != null && !Attempts.isInterrupt(unknown);
+		return (ticket.lease == null && unknown != null && !Attempts.isInterrupt(unknown)) ? unknown : null;
 	}
 
 	State enter(Ticket ticket) {
@@ -193,7 +194,7 @@ final class LocalWaitQueue {
 	}
 
 	private @Nullable Runnable free(Ticket ticket) {
-		this.silentBefore = isUnanswered(ticket);
+		this.unknownBefore = unknownOutcomeOf(ticket);
 		this.leaving = false;
 		this.admitted = null;
 		this.idleLease = ticket.idleLease;

@@ -189,11 +189,12 @@ final class LocalWaitQueues {
 		}
 
 		/**
-		 * Whether the store has not answered the caller before this one in time. This one
-		 * would not get a response either.
+		 * Returns why the outcome of the caller before this one is unknown, as for a
+		 * store that has not answered it in time. That of this one would be, too.
+		 * @return the cause, or {@code null} if the outcome is known
 		 */
-		boolean isStoreSilent() {
-			return visit(LocalWaitQueue::isStoreSilent);
+		@Nullable Throwable unknownOutcomeBefore() {
+			return visit(LocalWaitQueue::unknownOutcomeBefore);
 		}
 
 		/** Whether the admitted caller of the queue only awaits the store's response. */

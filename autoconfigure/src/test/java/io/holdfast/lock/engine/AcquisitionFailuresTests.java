@@ -176,6 +176,33 @@ class AcquisitionFailuresTests {
 		this.fixture.assertNothingLeft();
 	}
 
+	/**
+	 * The store responds, but cannot grant the lock: nodes without a vote, for example.
+	 */
+	@Test
+	void callersBehindAClaimThatFailsNameTheReasonOfTheBackend() {
+		LockBackendException reason = new LockBackendException(
+				"Lock '%s' could not be acquired: the nodes may not vote. Wait.".formatted(LOCK));
+		for (int i = 0; i < 20; i++) {
+			this.backend.acquires
+				.add((claim) -> CompletableFuture.completedFuture(new AcquireResult.Indeterminate(reason)));
+		}
+		CompletableFuture<LockHandle> front = this.fixture.acquire(request().waitTime(WAIT));
+		CompletableFuture<LockHandle> behind = this.fixture.acquire(request().waitTime(WAIT));
+		CompletableFuture<LockHandle> last = this.fixture.acquire(request().waitTime(WAIT));
+		this.fixture.time.pause(WAIT);
+		this.fixture.time.advance(WAIT);
+		failure(front).hasMessageEndingWith("the lock could not be acquired: the nodes may not vote. Wait.");
+		for (CompletableFuture<LockHandle> other : List.of(behind, last)) {
+			failure(other).isInstanceOf(LockBackendException.class)
+				.hasCause(reason)
+				.hasMessageContainingAll("of another caller in this JVM", "Nothing was requested for this call.")
+				.hasMessageEndingWith("the lock could not be acquired: the nodes may not vote. Wait.");
+		}
+		this.backend.acquires.clear();
+		this.fixture.assertNothingLeft();
+	}
+
 	@Test
 	void callersBehindAClaimThatIsAnsweredAgainAreRefused() {
 		this.backend.acquires.add((claim) -> new CompletableFuture<>());
