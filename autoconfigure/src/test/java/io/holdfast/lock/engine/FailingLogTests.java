@@ -5,18 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.AppenderBase;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.test.FailingLog;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,30 +26,8 @@ class FailingLogTests {
 
 	private final EngineFixture fixture = new EngineFixture();
 
-	private final Logger log = (Logger) LoggerFactory.getLogger(LossState.class.getPackageName());
-
-	private final AppenderBase<ILoggingEvent> failing = new AppenderBase<>() {
-
-		@Override
-		public void doAppend(ILoggingEvent event) {
-			throw new IllegalStateException("No space left on device");
-		}
-
-		@Override
-		protected void append(ILoggingEvent event) {
-		}
-
-	};
-
-	@BeforeEach
-	void addAppender() {
-		this.log.addAppender(this.failing);
-	}
-
-	@AfterEach
-	void removeAppender() {
-		this.log.detachAppender(this.failing);
-	}
+	@AutoClose
+	private final FailingLog log = FailingLog.ofPackage(LossState.class);
 
 	/** The loss of one lease and the renewal of the other fall due together. */
 	@Test

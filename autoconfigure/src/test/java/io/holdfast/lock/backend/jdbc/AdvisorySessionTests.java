@@ -28,6 +28,7 @@ import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.FailingLog;
 import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.TcpProxy;
 
@@ -217,6 +218,17 @@ class AdvisorySessionTests {
 		this.wire.loseNextReplyTo("Releases the advisory lock");
 		assertThat(answer(this.store.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
 		assertThat(answer(this.store.release(grant))).isInstanceOf(ReleaseResult.NotHeld.class);
+		released(this.other, soonGranted(this.other, claim(this.lock)));
+		postgres.awaitNothingLeft(this.store, this.pool);
+	}
+
+	@Test
+	void failingLogKeepsNoConnectionAfterALostReply() throws Exception {
+		Grant grant = granted(this.store, claim(this.lock));
+		this.wire.loseNextReplyTo("Releases the advisory lock");
+		try (FailingLog log = FailingLog.ofPackage(AdvisoryConnection.class)) {
+			assertThat(answer(this.store.release(grant))).isInstanceOf(ReleaseResult.Indeterminate.class);
+		}
 		released(this.other, soonGranted(this.other, claim(this.lock)));
 		postgres.awaitNothingLeft(this.store, this.pool);
 	}

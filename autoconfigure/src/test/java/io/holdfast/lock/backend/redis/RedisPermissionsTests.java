@@ -28,6 +28,7 @@ import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.FailingLog;
 import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisCluster;
 import io.holdfast.lock.test.server.RedisServer;
@@ -193,6 +194,15 @@ class RedisPermissionsTests {
 				RedisLockBackend backend = this.library.backend(server.address())) {
 			assertThat(backend.name()).isEqualTo("redis");
 			assertThat(output.getAll()).contains("may evict locks").contains("allkeys-lru").contains("noeviction");
+		}
+	}
+
+	@Test
+	void failingLogDoesNotKeepAConnectionFromLocks() throws Exception {
+		try (FailingLog log = FailingLog.ofPackage(RedisConnector.class);
+				RedisServer server = RedisServer.started("maxmemory 100mb", "maxmemory-policy allkeys-lru");
+				RedisLockBackend backend = this.library.backend(server.address())) {
+			assertThat(get(backend.tryAcquire(claim(Duration.ZERO)))).isInstanceOf(Acquired.class);
 		}
 	}
 
