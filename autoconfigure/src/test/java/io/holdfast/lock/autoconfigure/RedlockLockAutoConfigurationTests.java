@@ -199,7 +199,9 @@ class RedlockLockAutoConfigurationTests {
 			.run((context) -> {
 				FailureAnalysis analysis = analysis(context.getStartupFailure());
 				assertThat(analysis.getDescription()).contains("1 of 3 Redis nodes can be used, and 2 are required")
-					.contains(servers.get(0).port() + " is fine");
+					.contains(servers.get(0).port() + " is fine")
+					.contains("'distributed-lock.redlock.connection-timeout'", "'distributed-lock.response-timeout'")
+					.doesNotContain("node-timeout");
 				assertThat(analysis.getAction()).contains("'distributed-lock.fail-fast=false'");
 			});
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(6));

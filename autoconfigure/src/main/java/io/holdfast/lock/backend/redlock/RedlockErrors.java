@@ -19,6 +19,10 @@ import io.holdfast.lock.support.Failures;
  */
 final class RedlockErrors {
 
+	private static final String TIMEOUT_OF_VOTES = "'distributed-lock.redlock.node-timeout' must be far above a round trip.";
+
+	private static final String TIMEOUTS_OF_CONNECTING = "They must accept a connection within 'distributed-lock.redlock.connection-timeout' and respond within 'distributed-lock.response-timeout'.";
+
 	private final RedlockNodes nodes;
 
 	private final RedlockLockOptions options;
@@ -42,10 +46,9 @@ final class RedlockErrors {
 	 * few may vote.
 	 */
 	LockBackendException noMajority(String what, LockName lock, Votes votes) {
-		return new LockBackendException(
-				"Lock '%s' %s: %s of %s Redis nodes must agree (%s). %s".formatted(lock, what, this.nodes.quorum(),
-						this.nodes.count(), responses(votes, this.options.nodeTimeout()), remedy(votes)),
-				firstFailure(votes));
+		return new LockBackendException("Lock '%s' %s: %s of %s Redis nodes must agree (%s). %s".formatted(lock, what,
+				this.nodes.quorum(), this.nodes.count(), responses(votes, this.options.nodeTimeout()),
+				remedy(votes, TIMEOUT_OF_VOTES)), firstFailure(votes));
 	}
 
 	/** Creates the exception for a lease that several calls have ended together. */
@@ -65,10 +68,9 @@ final class RedlockErrors {
 	 * Creates the exception for a failed first connection to some nodes.
 	 */
 	LockBackendException unreachable(Votes votes, Duration waited) {
-		return new LockBackendException(
-				"%s of %s Redis nodes can be used, and %s are required (%s). %s".formatted(votes.yes(),
-						this.nodes.count(), this.nodes.quorum(), responses(votes, waited), remedy(votes)),
-				firstFailure(votes));
+		return new LockBackendException("%s of %s Redis nodes can be used, and %s are required (%s). %s".formatted(
+				votes.yes(), this.nodes.count(), this.nodes.quorum(), responses(votes, waited),
+				remedy(votes, TIMEOUTS_OF_CONNECTING)), firstFailure(votes));
 	}
 
 	private String responses(Votes votes, Duration waited) {
@@ -99,7 +101,11 @@ final class RedlockErrors {
 		return "did not respond within " + DurationText.of(waited);
 	}
 
-	private String remedy(Votes votes) {
+	/**
+	 * Returns the remedy for missing votes.
+	 * @param timeouts names the timeouts that the nodes may have exceeded
+	 */
+	private String remedy(Votes votes, String timeouts) {
 		if (isDefinite(votes)) {
 			return String.join(" ", definiteRemedies(votes));
 		}
@@ -109,11 +115,11 @@ final class RedlockErrors {
 		if (votes.noVote() > this.nodes.tolerated()) {
 			return "Nodes without a vote are new, have restarted or were flushed, and earlier locks may still be held. Wait, or admit them as described in the Redlock how-to.";
 		}
-		return remedyOfNodes(votes);
+		return remedyOfNodes(votes, timeouts);
 	}
 
 	/** Returns the remedies for nodes that failed one by one. */
-	private String remedyOfNodes(Votes votes) {
+	private String remedyOfNodes(Votes votes, String timeouts) {
 		int definite = definite(votes);
 		int rejected = votes
 			.count((answer) -> answer.failure() != null && Failures.isCertificateRejected(answer.failure()));
@@ -124,8 +130,7 @@ final class RedlockErrors {
 					"Renew a certificate that has expired, trust its issuer in the bundle of 'distributed-lock.redlock.ssl.bundle', and connect to a name in the certificate.");
 		}
 		if (remedies.isEmpty() || definite + rejected + answered < this.nodes.count()) {
-			remedies.add(
-					"Check that the nodes are running. 'distributed-lock.redlock.node-timeout' must be far above a round trip.");
+			remedies.add("Check that the nodes are running. " + timeouts);
 		}
 		return String.join(" ", remedies);
 	}
