@@ -92,7 +92,7 @@ final class LazyResults {
 	static @Nullable Class<?> in(Method method, Class<?> targetClass) {
 		ResolvableType declared = ResolvableType.forMethodReturnType(method, targetClass);
 		Class<?> type = declared.toClass();
-		return (LAZY.get(type) || isSuspendFunction(declared)) ? type : inContent(declared, DEEPEST);
+		return (LAZY.get(type) || isWork(declared)) ? type : inContent(declared, DEEPEST);
 	}
 
 	/**
@@ -106,7 +106,8 @@ final class LazyResults {
 		}
 		Class<?> type = content.toClass();
 		boolean wrapped = isOneOf(WRAPPERS, declared.toClass());
-		return (isWork(type) || isFuture(type) || (wrapped && isFunction(type))) ? type : inContent(content, depth - 1);
+		return (isWork(content) || isFuture(type) || (wrapped && isFunction(type))) ? type
+				: inContent(content, depth - 1);
 	}
 
 	private static ResolvableType content(ResolvableType declared) {
@@ -124,6 +125,10 @@ final class LazyResults {
 
 	private static boolean isFuture(Class<?> type) {
 		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type);
+	}
+
+	private static boolean isWork(ResolvableType declared) {
+		return isWork(declared.toClass()) || isSuspendFunction(declared);
 	}
 
 	private static boolean isWork(Class<?> type) {

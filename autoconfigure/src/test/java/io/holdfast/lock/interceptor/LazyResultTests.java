@@ -191,6 +191,11 @@ class LazyResultTests {
 		/** As Kotlin compiles {@code suspend () -> String}. */
 		public abstract kotlin.jvm.functions.Function1<Continuation<? super String>, Object> suspendFunction();
 
+		public abstract Optional<kotlin.jvm.functions.Function1<Continuation<? super String>, Object>> optionalSuspend();
+
+		/** As Kotlin compiles {@code List<suspend (String) -> Unit>}. */
+		public abstract List<kotlin.jvm.functions.Function2<String, Continuation<? super kotlin.Unit>, Object>> suspends();
+
 		public abstract Optional<Stream<String>> optional();
 
 		public abstract CompletableFuture<Stream<String>> later();
