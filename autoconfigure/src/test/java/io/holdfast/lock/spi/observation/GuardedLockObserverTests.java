@@ -10,8 +10,12 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.spi.FilterReply;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 import org.slf4j.Marker;
+
+import org.springframework.beans.BeanUtils;
 
 import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockLostEvent;
@@ -64,15 +68,17 @@ class GuardedLockObserverTests {
 	}
 
 	/** The observer that logs at DEBUG fails for the same reason. */
-	@Test
-	void throwingAppenderDoesNotReachTheLock() {
+	@ParameterizedTest
+	@ValueSource(classes = { IllegalStateException.class, NoClassDefFoundError.class })
+	void throwingAppenderDoesNotReachTheLock(Class<? extends Throwable> failureOfLog) {
 		Logger log = (Logger) LoggerFactory.getLogger(GuardedLockObserver.class);
 		TurboFilter full = new TurboFilter() {
 			@Override
 			public FilterReply decide(Marker marker, Logger logger, Level level, String format, Object[] parameters,
 					Throwable failure) {
 				if (logger == log) {
-					throw new IllegalStateException("No space left on device");
+					GuardedLockObserverTests
+						.<RuntimeException>throwUndeclared(BeanUtils.instantiateClass(failureOfLog));
 				}
 				return FilterReply.NEUTRAL;
 			}
