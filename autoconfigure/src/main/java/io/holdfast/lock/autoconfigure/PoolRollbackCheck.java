@@ -13,6 +13,7 @@ import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 import io.holdfast.lock.LockConfigurationException;
 
@@ -39,7 +40,7 @@ final class PoolRollbackCheck implements BeanPostProcessor {
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		// the object of a scope is a bean of its own
 		if (bean instanceof DataSource dataSource && !(bean instanceof ScopedObject)
-				&& leavesSnapshotsOpen(pool(dataSource))) {
+				&& pools(dataSource).anyMatch(PoolRollbackCheck::leavesSnapshotsOpen)) {
 			throw new LockConfigurationException(
 					"The connection pool '%s' is without auto-commit, does not roll back returned connections, and its isolation may be REPEATABLE READ or stricter. A read outside a transaction would then leave its snapshot to the next transaction on that connection, which may read data from before its lock and overwrite an update. Set 'rollbackOnReturn=true' of the pool, such as 'spring.datasource.tomcat.rollback-on-return=true', or enable its auto-commit, or set its default isolation to READ COMMITTED."
 						.formatted(beanName));
@@ -47,10 +48,25 @@ final class PoolRollbackCheck implements BeanPostProcessor {
 		return bean;
 	}
 
-	private static Object pool(DataSource dataSource) {
+	private static Stream<Object> pools(DataSource dataSource) {
+		if (dataSource instanceof AbstractRoutingDataSource routing) {
+			return targets(routing).flatMap(PoolRollbackCheck::pools);
+		}
 		Object target = (dataSource instanceof DelegatingDataSource proxy) ? proxy.getTargetDataSource()
 				: AopProxyUtils.getSingletonTarget(dataSource);
-		return (target instanceof DataSource inner) ? pool(inner) : dataSource;
+		return (target instanceof DataSource inner) ? pools(inner) : Stream.of(dataSource);
+	}
+
+	/** The targets need not be beans. */
+	private static Stream<DataSource> targets(AbstractRoutingDataSource routing) {
+		try {
+			return Stream.concat(routing.getResolvedDataSources().values().stream(),
+					Stream.ofNullable(routing.getResolvedDefaultDataSource()));
+		}
+		catch (IllegalStateException ex) {
+			// a subclass may find its targets in each call
+			return Stream.of();
+		}
 	}
 
 	private static boolean leavesSnapshotsOpen(Object pool) {

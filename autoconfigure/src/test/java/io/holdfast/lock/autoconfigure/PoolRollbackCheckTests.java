@@ -1,6 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
 import java.sql.Connection;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -13,7 +14,9 @@ import org.mockito.Mockito;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 import io.holdfast.lock.LockConfigurationException;
 
@@ -55,6 +58,24 @@ class PoolRollbackCheckTests {
 		assertRefused(new TransactionAwareDataSourceProxy(new Pool(false, UNKNOWN, null)));
 	}
 
+	/** They need not be beans. */
+	@Test
+	void poolBehindARoutingDataSourceStopsTheStart() {
+		AbstractRoutingDataSource routing = new Routing();
+		routing.setTargetDataSources(Map.of("a", new Pool(true, UNKNOWN, null), "b",
+				new LazyConnectionDataSourceProxy(new Pool(false, UNKNOWN, null))));
+		assertRefused(routing);
+	}
+
+	@Test
+	void routingDataSourceIsAcceptedIfItsPoolsAre() {
+		AbstractRoutingDataSource routing = new Routing();
+		routing.setTargetDataSources(Map.of("a", new Pool(true, UNKNOWN, null)));
+		routing.setDefaultTargetDataSource(new Pool(false, UNKNOWN, End.ROLLBACK));
+		assertAccepted(routing);
+		assertAccepted(new RoutingAtCall());
+	}
+
 	@Test
 	void statementsThatReadWhatIsCommittedNeedNoRollback() {
 		assertAccepted(new Pool(false, Connection.TRANSACTION_READ_COMMITTED, null));
@@ -79,6 +100,26 @@ class PoolRollbackCheckTests {
 	enum End {
 
 		ROLLBACK, COMMIT, AUTO_COMMIT
+
+	}
+
+	static class Routing extends AbstractRoutingDataSource {
+
+		@Override
+		protected Object determineCurrentLookupKey() {
+			return "a";
+		}
+
+	}
+
+	/**
+	 * Finds its pools in each call.
+	 */
+	static class RoutingAtCall extends Routing {
+
+		@Override
+		public void afterPropertiesSet() {
+		}
 
 	}
 
