@@ -1,7 +1,6 @@
 package io.holdfast.lock.fencing;
 
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -12,16 +11,12 @@ import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
-import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.jdbc.support.MetaDataAccessException;
 import org.springframework.transaction.TransactionTimedOutException;
@@ -60,10 +55,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 
 	private final FenceRows rows;
 
-	private final boolean routes;
-
-	/** Known after the first transaction, unless the data source routes. */
-	private volatile @Nullable String database;
+	private final FenceDatabase database;
 
 	/**
 	 * Creates a guard.
@@ -83,7 +75,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.id = id;
 		this.sql = sql;
 		this.rows = new FenceRows(dataSource, table);
-		this.routes = routes(dataSource);
+		this.database = new FenceDatabase(dataSource, table);
 	}
 
 	private JdbcFencingGuard(JdbcOperations jdbc, JdbcFencingGuard like) {
@@ -92,16 +84,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.id = like.id;
 		this.sql = like.sql;
 		this.rows = like.rows;
-		this.routes = like.routes;
-	}
-
-	private static boolean routes(DataSource dataSource) {
-		try {
-			return dataSource.isWrapperFor(AbstractRoutingDataSource.class);
-		}
-		catch (SQLException | RuntimeException ex) {
-			return false;
-		}
+		this.database = like.database;
 	}
 
 	private static FenceSql dialect(DataSource dataSource) {
@@ -213,28 +196,9 @@ public final class JdbcFencingGuard implements FencingGuard {
 		}
 	}
 
-	/**
-	 * Returns the fence to which a connection leads: its database and table, and the
-	 * schema if the data source routes to several. Pools of the same database may have
-	 * URLs with different parameters.
-	 */
+	/** Returns the database, schema and table to which a connection leads. */
 	String databaseOf(Connection connection) {
-		String known = this.database;
-		if (known != null) {
-			return known;
-		}
-		try {
-			String url = String.valueOf(connection.getMetaData().getURL()).split("[?;]", 2)[0];
-			if (this.routes) {
-				return "%s %s %s".formatted(url, connection.getCatalog(),
-						this.table.contains(".") ? "" : connection.getSchema());
-			}
-			this.database = "%s %s".formatted(url, this.table);
-			return this.database;
-		}
-		catch (SQLException ex) {
-			throw new DataAccessResourceFailureException("The database of the transaction cannot be determined", ex);
-		}
+		return this.database.of(connection);
 	}
 
 	/** With auto-commit, the row would be unlocked before the work begins. */

@@ -1,5 +1,7 @@
 package io.holdfast.lock.fencing;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,6 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
@@ -107,6 +110,18 @@ class FencedRoutingTests {
 			})));
 	}
 
+	/** Libraries have routing data sources that are none of Spring. */
+	@Test
+	void holderIsRefusedBehindARoutingDataSourceOfAnotherKind() {
+		new JdbcTemplate(this.two).update("INSERT INTO fence VALUES ('stock:42', 'stock:42', 20, 'successor')");
+		DataSource other = new OtherRouting();
+		TransactionTemplate outermost = new TransactionTemplate(TestFence.manager(other, TestFence.of(other)));
+		this.inner.setTransactionManager(outermost.getTransactionManager());
+		outermost.executeWithoutResult((status) -> assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> inner("two", () -> {
+			})));
+	}
+
 	/** The pools of a database often differ in their timeouts. */
 	@Test
 	void innerTransactionDoesNotWaitForTheRowOfAnotherPool() {
@@ -126,6 +141,21 @@ class FencedRoutingTests {
 		}));
 		assertThat(tokens(this.one)).containsExactly(10L);
 		assertThat(tokens(this.schema)).containsExactly(10L);
+	}
+
+	/** Leads where the routing data source of these tests leads. */
+	private final class OtherRouting extends AbstractDataSource {
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			return FencedRoutingTests.this.routing.getConnection();
+		}
+
+		@Override
+		public Connection getConnection(String username, String password) throws SQLException {
+			return getConnection();
+		}
+
 	}
 
 	/** Leads to one of several databases. */

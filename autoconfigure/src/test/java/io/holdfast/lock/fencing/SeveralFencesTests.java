@@ -52,6 +52,20 @@ class SeveralFencesTests {
 				}))));
 	}
 
+	/**
+	 * What names the schema, or the database of SQL Server, is a parameter of the URL.
+	 */
+	@Test
+	void staleHolderIsRefusedInTheOtherSchema() {
+		this.parent.jdbc.execute("CREATE SCHEMA IF NOT EXISTS child");
+		Fenced child = new Fenced("jdbc:h2:mem:parent;SCHEMA=CHILD");
+		child.jdbc.update("INSERT INTO fence VALUES ('stock:42', 'stock:42', 20, 'successor')");
+		holding(() -> this.parent.transaction
+			.executeWithoutResult((outer) -> assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> child.transaction.executeWithoutResult((inner) -> {
+				}))));
+	}
+
 	@Test
 	void innerTransactionDoesNotWaitForTheOuterOneInTheSameDatabase() {
 		Fenced child = new Fenced("jdbc:h2:mem:parent;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=100");
