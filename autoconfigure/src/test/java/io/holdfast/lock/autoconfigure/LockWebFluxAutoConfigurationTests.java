@@ -1,5 +1,6 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 
@@ -22,6 +23,7 @@ import org.springframework.boot.webflux.autoconfigure.WebFluxAutoConfiguration;
 import org.springframework.boot.webflux.autoconfigure.error.ErrorWebFluxAutoConfiguration;
 import org.springframework.context.ApplicationContext;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
@@ -120,6 +122,22 @@ class LockWebFluxAutoConfigurationTests {
 		handler.handle(exchange, new LockBackendException("away")).block(Duration.ofMinutes(1));
 		assertThat(exchange.getResponse().getStatusCode()).isEqualTo(HttpStatus.SERVICE_UNAVAILABLE);
 		assertThat(exchange.getResponse().getHeaders().getFirst(HttpHeaders.RETRY_AFTER)).isEqualTo("1");
+	}
+
+	/** A path of a request need not be a URI. */
+	@Test
+	void problemOfAPathThatIsNoUriNamesNoInstance() {
+		this.runner.run((context) -> {
+			MockServerWebExchange exchange = MockServerWebExchange
+				.from(MockServerHttpRequest.method(HttpMethod.GET, URI.create("http://localhost//")));
+			context.getBean(LockWebExceptionHandler.class)
+				.handle(exchange, LockFailures.held())
+				.block(Duration.ofMinutes(1));
+			assertThat(exchange.getResponse().getStatusCode()).isEqualTo(HttpStatus.SERVICE_UNAVAILABLE);
+			assertThat(exchange.getResponse().getBodyAsString().block(Duration.ofMinutes(1)))
+				.contains("urn:holdfast:lock-not-acquired")
+				.doesNotContain("instance");
+		});
 	}
 
 	@Slow
