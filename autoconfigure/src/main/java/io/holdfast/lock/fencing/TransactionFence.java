@@ -189,7 +189,7 @@ public final class TransactionFence implements Fence {
 		}
 		if (requiredBy != null && !fenced) {
 			throw new LockConfigurationException(
-					"%s: it has 'fenced = true' and holds %s outside a transaction of the fenced data source (%s), or in a read-only one, so a stale holder would not be rejected. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or remove 'fenced' and use a FencingGuard."
+					"%s: it has 'fenced = true' and holds %s outside a transaction of the fenced data source (%s), or in a read-only one, so a stale holder would not be rejected. Make it @Transactional on that data source ('distributed-lock.fencing.data-source'), or remove 'fenced' and use a FencingGuard; in a transaction of JTA, call JdbcFencingGuard.on(connection).advance(handle) before the first read."
 						.formatted(requiredBy, holds().stream().map((hold) -> "'" + hold.lock() + "'").toList(),
 								this.names.apply(this.dataSource)));
 		}

@@ -122,7 +122,8 @@ class FencingAutoConfigurationTests {
 			assertThatExceptionOfType(LockConfigurationException.class)
 				.isThrownBy(() -> context.getBean(Shop.class).fencedWithoutTransaction())
 				.withMessageContainingAll("FencingAutoConfigurationTests$Shop.fencedWithoutTransaction()",
-						"['stock:42']", "outside a transaction of the fenced data source ('dataSource')");
+						"['stock:42']", "outside a transaction of the fenced data source ('dataSource')",
+						"in a transaction of JTA, call JdbcFencingGuard.on(connection).advance(handle)");
 			context.getBean(Shop.class).fenced(() -> assertThat(fences(context)).isOne());
 		});
 	}
