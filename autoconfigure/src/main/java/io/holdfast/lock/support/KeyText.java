@@ -5,6 +5,7 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.RecordComponent;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.security.Principal;
 import java.util.Arrays;
 import java.util.Calendar;
 import java.util.Collection;
@@ -21,7 +22,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -39,10 +39,10 @@ import org.springframework.util.ReflectionUtils;
  * A value is represented by its {@code toString()}, with some exceptions. The text of an
  * enum constant is its name. That of a {@link Date} or a {@link Calendar} is its instant,
  * that of an {@link InetAddress} lacks the host name, which it may or may not know, and
- * that of an {@code Optional} is the text of its content. Lists, arrays, sorted sets and
- * maps, and records consist of the texts of their parts, in which a backslash precedes
- * each character that separates parts. A value class of Kotlin is represented by its
- * unboxed value.
+ * that of a {@link Principal} is its name, and that of an {@code Optional} is the text of
+ * its content. Lists, arrays, sorted sets and maps, and records consist of the texts of
+ * their parts, in which a backslash precedes each character that separates parts. A value
+ * class of Kotlin is represented by its unboxed value.
  *
  * <p>
  * A value is rejected if its class has no {@code toString()} of its own, or if that
@@ -109,8 +109,8 @@ public final class KeyText {
 	 * @return the end of a sentence that starts with the key, or {@code null}
 	 */
 	public static @Nullable String problem(Class<?> type) {
-		if (type.isPrimitive() || type.isInterface() || Modifier.isAbstract(type.getModifiers())
-				|| type == Object.class) {
+		if (type.isPrimitive() || type.isInterface() || Modifier.isAbstract(type.getModifiers()) || type == Object.class
+				|| Principal.class.isAssignableFrom(type)) {
 			return null;
 		}
 		if (Map.class.isAssignableFrom(type) && !isSorted(type)) {
@@ -147,7 +147,8 @@ public final class KeyText {
 		if (value instanceof OptionalDouble optional) {
 			return optional.isPresent() ? optional.getAsDouble() : null;
 		}
-		return (value instanceof AtomicReference<?> reference) ? content(reference.get()) : value;
+		Object inner = LeafText.content(value);
+		return (inner != value) ? content(inner) : value;
 	}
 
 	private static String part(@Nullable Object value) {
@@ -177,8 +178,9 @@ public final class KeyText {
 		if (value instanceof Optional<?> optional) {
 			return optional.isPresent() ? "Optional[" + part(optional.get()) + "]" : optional.toString();
 		}
-		if (value instanceof AtomicReference<?> reference) {
-			return text(reference.get(), part);
+		Object inner = LeafText.content(value);
+		if (inner != value) {
+			return text(inner, part);
 		}
 		String text = textOfParts(value);
 		return (text != null) ? text : part ? LeafText.escaped(textOfItsOwn(value)) : textOfItsOwn(value);

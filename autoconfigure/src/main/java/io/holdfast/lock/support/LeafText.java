@@ -3,8 +3,12 @@ package io.holdfast.lock.support;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.security.Principal;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Texts of values that have no parts.
@@ -19,6 +23,27 @@ final class LeafText {
 	private static final double EXACT_FLOATS = 0x1p24;
 
 	private LeafText() {
+	}
+
+	/**
+	 * Returns the value that identifies another one, which is a reference to it or has it
+	 * as its name. The text of a {@link Principal} often contains more: that of Spring
+	 * Security's differs between sessions.
+	 * @return the value, or the other one itself
+	 */
+	static @Nullable Object content(@Nullable Object value) {
+		if (value instanceof AtomicReference<?> reference) {
+			return reference.get();
+		}
+		return (value instanceof Principal principal && !(value instanceof Record || value instanceof Enum))
+				? name(principal) : value;
+	}
+
+	/** The name may be the text of a user, which may have no identity of its own. */
+	private static @Nullable Object name(Principal principal) {
+		@Nullable String name = principal.getName();
+		return (name == null || IdentityText.find(name, principal.getClass().getClassLoader()) == null) ? name
+				: principal;
 	}
 
 	/** Equal addresses may differ in their host name and, with IPv6, in their scope. */

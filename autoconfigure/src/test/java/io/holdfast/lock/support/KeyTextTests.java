@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.security.Principal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.ArrayDeque;
@@ -236,6 +237,20 @@ class KeyTextTests {
 		assertThat(KeyText.of(List.of(new AtomicReference<>(new int[] { 1, 2 })))).isEqualTo("[[1, 2]]");
 	}
 
+	/** The text of the one of Spring Security contains the session and the address. */
+	@Test
+	void principalIsItsName() {
+		assertThat(KeyText.of(new Login("jo,e", "session 1"))).isEqualTo("jo,e");
+		assertThat(KeyText.of(Optional.of(new Login("joe", "session 2")))).isEqualTo("joe");
+		assertThat(KeyText.of(List.of(new Login("jo,e", "session 1")))).isEqualTo("[jo\\,e]");
+		assertThat(KeyText.of((Principal) () -> "joe")).isEqualTo("joe");
+		assertThat(KeyText.problem(WithoutText.class)).isNull();
+		assertThat(KeyText.of(new Member("shop", "joe"))).isEqualTo("Member[tenant=shop, name=joe]");
+		assertThat(KeyText.of(Role.ADMIN)).isEqualTo("ADMIN");
+		refused(new Login(null, "session 1"));
+		refused(new Login(WithoutText.class.getName() + "@1b2c3d4e", "session 1"));
+	}
+
 	@Test
 	void missingTextIsRejected() {
 		Object silent = new Object() {
@@ -325,6 +340,58 @@ class KeyTextTests {
 	@Test
 	void boxedValueClassHasNoTextIfItsUnboxedValueHasNone() throws Exception {
 		refused(kotlin.Result.class.getMethod("box-impl", Object.class).invoke(null, new Object()));
+	}
+
+	private static class WithoutText implements Principal {
+
+		@Override
+		public String getName() {
+			return "joe";
+		}
+
+	}
+
+	private static final class Login extends WithoutText {
+
+		private final String name;
+
+		private final String session;
+
+		Login(String name, String session) {
+			this.name = name;
+			this.session = session;
+		}
+
+		@Override
+		public String getName() {
+			return this.name;
+		}
+
+		@Override
+		public String toString() {
+			return this.name + " in " + this.session;
+		}
+
+	}
+
+	private record Member(String tenant, String name) implements Principal {
+
+		@Override
+		public String getName() {
+			return this.name;
+		}
+
+	}
+
+	private enum Role implements Principal {
+
+		ADMIN;
+
+		@Override
+		public String getName() {
+			return "administrator";
+		}
+
 	}
 
 }
