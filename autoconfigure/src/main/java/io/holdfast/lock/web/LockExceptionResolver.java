@@ -64,7 +64,9 @@ public final class LockExceptionResolver implements HandlerExceptionResolver, Or
 		if (ours == null) {
 			return null;
 		}
-		ProblemResolver present = prefersPage(request) ? null : resolver();
+		// Spring adds the path to a problem as a URI
+		boolean writable = LockProblems.instance(request.getRequestURI()) != null;
+		ProblemResolver present = (writable && !prefersPage(request)) ? resolver() : null;
 		return (present != null) ? present.resolveException(request, response, handler, ours) : page(response, ours);
 	}
 

@@ -1,6 +1,7 @@
 package io.holdfast.lock.web;
 
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -88,6 +89,20 @@ public final class LockProblems {
 		return accepted.stream().anyMatch((type) -> type.equalsTypeAndSubtype(MediaType.TEXT_HTML)) && accepted.stream()
 			.noneMatch((type) -> type.isConcrete()
 					&& (type.getSubtype().equals("json") || "json".equals(type.getSubtypeSuffix())));
+	}
+
+	/**
+	 * Returns the URI of a problem.
+	 * @param path the path of the request
+	 * @return the URI, or {@code null} if the path is none, such as two slashes
+	 */
+	static @Nullable URI instance(String path) {
+		try {
+			return new URI(path);
+		}
+		catch (URISyntaxException ex) {
+			return null;
+		}
 	}
 
 	/**

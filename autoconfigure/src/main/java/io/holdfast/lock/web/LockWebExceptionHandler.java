@@ -1,10 +1,7 @@
 package io.holdfast.lock.web;
 
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.util.List;
 
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 import org.springframework.core.Ordered;
@@ -96,18 +93,8 @@ public final class LockWebExceptionHandler implements WebExceptionHandler, Order
 		if (problem == null || !isWritable()) {
 			return response.build();
 		}
-		problem.setInstance(instance(exchange.getRequest().getPath().value()));
+		problem.setInstance(LockProblems.instance(exchange.getRequest().getPath().value()));
 		return response.contentType(MediaType.APPLICATION_PROBLEM_JSON).bodyValue(problem);
-	}
-
-	/** Returns {@code null} for a path that is no URI, such as two slashes. */
-	private static @Nullable URI instance(String path) {
-		try {
-			return new URI(path);
-		}
-		catch (URISyntaxException ex) {
-			return null;
-		}
 	}
 
 	private boolean isWritable() {

@@ -21,6 +21,8 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.converter.HttpMessageConverters;
 import org.springframework.http.converter.StringHttpMessageConverter;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
@@ -75,6 +77,19 @@ class LockWebMvcAutoConfigurationTests {
 					assertThat(result.getResponse().getContentAsString()).contains("urn:holdfast:" + type, "stock:42")
 						.doesNotContain(LockFailures.SECRET);
 				});
+		});
+	}
+
+	/** Spring MVC cannot write the problem then. */
+	@Test
+	void pathThatIsNoUriIsAnsweredWithTheSameStatus() {
+		this.runner.run((context) -> {
+			MockHttpServletResponse response = new MockHttpServletResponse();
+			assertThat(context.getBean(LockExceptionResolver.class)
+				.resolveException(new MockHttpServletRequest("GET", "//"), response, null, LockFailures.held()))
+				.isNotNull();
+			assertThat(response.getStatus()).isEqualTo(HttpStatus.SERVICE_UNAVAILABLE.value());
+			assertThat(response.getHeaders(HttpHeaders.RETRY_AFTER)).containsExactly("1");
 		});
 	}
 
