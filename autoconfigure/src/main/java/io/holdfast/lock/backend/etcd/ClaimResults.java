@@ -54,7 +54,7 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 		Duration left = lease.lastsFrom(sentAt);
 		Grant grant = claim.renew() ? new Grant(claim, revision, left, queueNode.revoked())
 				: new Grant(claim, revision, left);
-		CompletionStage<?> wanted = EtcdKeys.isSticky(queueNode.key()) ? wanted(queueNode, position, lease) : null;
+		CompletionStage<?> wanted = EtcdKeys.isSticky(queueNode.key.name()) ? wanted(queueNode, position, lease) : null;
 		return CompletableFuture.completedFuture(new Acquired((wanted != null) ? grant.withDemand(wanted) : grant));
 	}
 
@@ -69,7 +69,7 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 
 	private DemandWatch watch(QueueNode queueNode, QueuePosition position, EtcdLease lease) {
 		String queue = this.keys.queue(queueNode.claim.lock());
-		DemandWatch watch = DemandWatch.on(this.calls, queue, queueNode.key(), position, () -> {
+		DemandWatch watch = DemandWatch.on(this.calls, queue, queueNode.key.name(), position, () -> {
 			if (queueNode.revision() == position.revision()) {
 				this.lost.apply(queueNode, position.revision());
 				queueNode.leaseEnded(lease);

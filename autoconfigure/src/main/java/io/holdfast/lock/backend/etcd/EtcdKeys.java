@@ -61,11 +61,12 @@ final class EtcdKeys {
 	}
 
 	/**
-	 * Returns the value of a claim's key, which no other claim has. Starts with the
-	 * owner.
+	 * Returns the value of a claim's key. Starts with the owner.
+	 * @param claim the claim
+	 * @param number distinguishes the key from an earlier one of the same owner
 	 */
-	static String value(Claim claim) {
-		return claim.owner() + " " + LockDigest.readable(claim.lock(), NAME_LENGTH);
+	static String value(Claim claim, long number) {
+		return claim.owner() + " " + number + " " + LockDigest.readable(claim.lock(), NAME_LENGTH);
 	}
 
 	/**

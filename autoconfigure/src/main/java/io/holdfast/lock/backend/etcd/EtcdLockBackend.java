@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
-import java.util.function.Supplier;
 
 import io.etcd.jetcd.ClientBuilder;
 
@@ -155,7 +154,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		QueueNode queueNode = this.queueNodes.of(claim);
 		if (queueNode.isReleased()) {
 			// an owner whose release is still under way starts over
-			return startOver(queueNode, claim, () -> this.ends.withdraw(queueNode));
+			return startOver(claim, this.ends.withdraw(queueNode));
 		}
 		long sentAt = this.clock.nanos();
 		return this.queue.enqueue(queueNode)
@@ -164,11 +163,8 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/** Requests the lock again when the former hold of the owner has ended. */
-	private CompletionStage<AcquireResult> startOver(QueueNode former, Claim claim,
-			Supplier<CompletableFuture<Void>> end) {
-		former.name().ownerStartsOver();
-		return end.get()
-			.handle((done, failure) -> failure)
+	private CompletionStage<AcquireResult> startOver(Claim claim, CompletableFuture<Void> end) {
+		return end.handle((done, failure) -> failure)
 			.thenCompose((failure) -> (failure == null) ? tryAcquire(claim)
 					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(Stages.cause(failure))));
 	}
@@ -177,7 +173,7 @@ public final class EtcdLockBackend implements LockBackend, AutoCloseable {
 		long revision = queueNode.revision();
 		if (queueNode.isGranted() && EtcdErrors.isKeyGone(cause, queueNode) && queueNode.end()) {
 			// an owner that was overtaken is enqueued again
-			return startOver(queueNode, claim, () -> this.ends.lost(queueNode, revision));
+			return startOver(claim, this.ends.lost(queueNode, revision));
 		}
 		LockBackendException definite = EtcdErrors.definite(cause, claim.lock(), this.keys.root());
 		if (definite == null) {

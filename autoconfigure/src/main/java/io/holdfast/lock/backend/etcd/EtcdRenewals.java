@@ -47,7 +47,7 @@ final class EtcdRenewals {
 		long start = this.clock.nanos();
 		List<QueueNode> queueNodes = grants.stream().map(this.queueNodes::of).filter(Objects::nonNull).toList();
 		CompletableFuture<KeyRevisions> revisions = this.calls
-			.revisions(queueNodes.stream().map(QueueNode::key).toList());
+			.revisions(queueNodes.stream().map((queueNode) -> queueNode.key.name()).toList());
 		CompletableFuture<Long> term = revisions.thenApply(KeyRevisions::term);
 		Map<EtcdLease, CompletableFuture<EtcdLease>> renewals = new IdentityHashMap<>();
 		List<CompletableFuture<RenewResult>> answers = new ArrayList<>();
@@ -57,7 +57,7 @@ final class EtcdRenewals {
 			answers.add((queueNode == null || lease == null)
 					? this.ends.withdrawOther(grant, new RenewResult.Refused(), RenewResult.Indeterminate::new)
 					: renewals.computeIfAbsent(lease, (shared) -> shared.renewedWith(start, term))
-						.thenCombine(revisions, (renewed, read) -> read.of(queueNode.key()) == grant.storeToken())
+						.thenCombine(revisions, (renewed, read) -> read.of(queueNode.key.name()) == grant.storeToken())
 						.thenCompose((keyExists) -> keyExists
 								? CompletableFuture.completedFuture(new RenewResult.Renewed(lease.lastsFrom(start)))
 								: refused(grant, queueNode))

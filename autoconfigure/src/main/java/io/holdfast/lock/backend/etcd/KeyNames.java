@@ -9,8 +9,8 @@ import io.holdfast.lock.spi.Claim;
 /**
  * The names of the keys that claims of this JVM use at the moment: for each lock and kind
  * of claim the smallest numbers. etcd remembers every name until its next compaction and
- * visits it in each read of a wait queue, so names are used again. The value of a key has
- * its owner.
+ * visits it in each read of a wait queue, so names are used again. The value of a key
+ * tells whose it is.
  */
 final class KeyNames {
 

@@ -18,7 +18,7 @@ final class QueueNode {
 
 	final Claim claim;
 
-	private final KeyName name;
+	final ClaimKey key;
 
 	private @Nullable Session session;
 
@@ -47,24 +47,15 @@ final class QueueNode {
 
 	private final LeaseDemand demand = new LeaseDemand();
 
-	QueueNode(Claim claim, KeyNames names) {
-		this.claim = claim;
-		this.name = new KeyName(names, claim);
+	QueueNode(ClaimKey key) {
+		this.claim = key.claim();
+		this.key = key;
 	}
 
-	/** Returns the key, which other claims may have had before. */
-	String key() {
-		return this.name.text();
-	}
-
-	KeyName name() {
-		return this.name;
-	}
-
-	/** Takes another key, unless a request may still create the present one. */
-	synchronized void takeAnotherKey() {
+	/** Gives the key another name, unless a request may still create the present one. */
+	synchronized void renameKey() {
 		if (this.open == 0 && this.revision == 0) {
-			this.name.change();
+			this.key.rename();
 		}
 	}
 

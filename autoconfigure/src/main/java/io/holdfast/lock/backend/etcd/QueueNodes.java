@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -22,13 +23,19 @@ final class QueueNodes {
 
 	private final KeyNames names;
 
+	private final AtomicLong registered = new AtomicLong();
+
 	QueueNodes(EtcdKeys keys) {
 		this.names = new KeyNames(keys);
 	}
 
 	/** Returns the queue node of a claim, registering it if it is absent. */
 	QueueNode of(Claim claim) {
-		return this.byOwner.computeIfAbsent(claim.owner(), (owner) -> new QueueNode(claim, this.names));
+		return this.byOwner.computeIfAbsent(claim.owner(), (owner) -> register(claim));
+	}
+
+	private QueueNode register(Claim claim) {
+		return new QueueNode(new ClaimKey(claim, this.registered.incrementAndGet(), this.names));
 	}
 
 	/** Returns the queue node of a claim, or {@code null} if it is absent. */
@@ -54,7 +61,7 @@ final class QueueNodes {
 	void end(QueueNode queueNode, boolean free) {
 		queueNode.end();
 		if (this.byOwner.remove(queueNode.claim.owner(), queueNode) && free) {
-			queueNode.name().free();
+			queueNode.key.free();
 		}
 	}
 
@@ -69,7 +76,7 @@ final class QueueNodes {
 
 	/** Returns the values of the keys of the claims and grants in memory. */
 	List<String> remembered() {
-		return all().stream().map((queueNode) -> EtcdKeys.value(queueNode.claim)).toList();
+		return all().stream().map((queueNode) -> queueNode.key.value()).toList();
 	}
 
 	List<QueueNode> all() {

@@ -69,7 +69,7 @@ final class WaitQueue {
 			return true;
 		}
 		if (cause instanceof EtcdCalls.KeyTakenException) {
-			queueNode.takeAnotherKey();
+			queueNode.renameKey();
 			return true;
 		}
 		return cause instanceof EtcdCalls.EpochPassedException || cause instanceof Sessions.SessionOverException
@@ -123,13 +123,13 @@ final class WaitQueue {
 		String rivals = this.keys.rivals(queueNode.claim);
 		long revision = queueNode.revision();
 		if (revision != 0) {
-			return this.calls.readPredecessor(queueNode.key(), revision, rivals);
+			return this.calls.readPredecessor(queueNode.key.name(), revision, rivals);
 		}
 		if (!queueNode.open(epoch)) {
 			return CompletableFuture.failedFuture(new ClaimEndedException());
 		}
 		return this.calls
-			.enqueue(queueNode.key(), EtcdKeys.value(queueNode.claim), lease.id(), rivals, condition,
+			.enqueue(queueNode.key.name(), queueNode.key.value(), lease.id(), rivals, condition,
 					() -> queueNode.has(lease))
 			.exceptionallyCompose((failure) -> EtcdErrors.isSpaceUsedUp(failure) ? deleteRejected(queueNode, failure)
 					: CompletableFuture.failedFuture(failure))
@@ -196,13 +196,12 @@ final class WaitQueue {
 	 */
 	CompletableFuture<Boolean> retain(QueueNode queueNode, long revision, Duration remaining) {
 		return EtcdLease.grant(this.calls, this.clock, EtcdLease.seconds(remaining))
-			.thenCompose(
-					(lease) -> this.calls.move(queueNode.key(), revision, EtcdKeys.value(queueNode.claim), lease.id())
-						.thenCompose((moved) -> {
-							EtcdLease unused = moved ? ownLease(queueNode) : lease;
-							return (unused != null) ? unused.revoke().handle((done, failure) -> moved)
-									: CompletableFuture.completedFuture(moved);
-						}));
+			.thenCompose((lease) -> this.calls.move(queueNode.key.name(), revision, queueNode.key.value(), lease.id())
+				.thenCompose((moved) -> {
+					EtcdLease unused = moved ? ownLease(queueNode) : lease;
+					return (unused != null) ? unused.revoke().handle((done, failure) -> moved)
+							: CompletableFuture.completedFuture(moved);
+				}));
 	}
 
 	/**
@@ -238,13 +237,7 @@ final class WaitQueue {
 	}
 
 	private CompletableFuture<Boolean> delete(QueueNode queueNode, long revision) {
-		queueNode.name().deletionSent();
-		return this.calls.delete(queueNode.key(), EtcdKeys.value(queueNode.claim), revision)
-			.whenComplete((deleted, failure) -> {
-				if (failure == null) {
-					queueNode.name().deletionAnswered();
-				}
-			});
+		return this.calls.delete(queueNode.key.name(), queueNode.key.value(), revision);
 	}
 
 	/** Completes when no request can create the key any more. */

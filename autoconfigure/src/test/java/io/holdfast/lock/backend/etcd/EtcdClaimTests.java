@@ -63,7 +63,7 @@ class EtcdClaimTests extends LateEtcdBackend {
 		EtcdCalls calls = new EtcdCalls(this.client, ROOT);
 		EtcdLease earlier = answer(EtcdLease.grant(calls, this.clock, 10));
 		EtcdLease present = answer(EtcdLease.grant(calls, this.clock, 10));
-		QueueNode waiting = new QueueNode(claim(LOCK), new KeyNames(new EtcdKeys(NAMESPACE, "test")));
+		QueueNode waiting = new QueueNode(new ClaimKey(claim(LOCK), 1, new KeyNames(new EtcdKeys(NAMESPACE, "test"))));
 		waiting.bind(earlier, null);
 		waiting.forgetLease(earlier);
 		waiting.bind(present, null);
