@@ -69,7 +69,13 @@ public final class LettuceScriptClient implements ScriptClient {
 				new LettuceOptions(servers.options(), connectionTimeout, responseTimeout), connectionTimeout);
 		this.lanes = Stream.generate(this::lane).limit(waitTimeout.isZero() ? 1 : WAITING_LANES).toList();
 		this.renewals = lane();
-		this.channel = new SharedAttempt<>(() -> open(this.connections::listen));
+		this.channel = new SharedAttempt<>(() -> open(this.connections::listen).thenApply(this::checked));
+	}
+
+	private StatefulRedisPubSubConnection<String, String> checked(
+			StatefulRedisPubSubConnection<String, String> connection) {
+		new LettuceChannelCheck(connection, () -> this.closed).schedule();
+		return connection;
 	}
 
 	private LettuceLane lane() {

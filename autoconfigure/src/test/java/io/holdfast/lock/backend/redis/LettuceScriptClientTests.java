@@ -12,11 +12,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.protocol.ProtocolVersion;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import io.holdfast.lock.backend.redis.LettuceChannels.SilentChannelHandler;
@@ -143,6 +147,42 @@ class LettuceScriptClientTests {
 		Awaitility.await("a rejected subscription").until(() -> this.server.ask("acl", "log").contains("news"));
 		this.server.ask("acl", "setuser", "default", "&*");
 		Awaitility.await("a subscription").until(() -> this.server.ask("pubsub", "channels").contains("news"));
+	}
+
+	/**
+	 * The operating system of such a server still answers the probes of TCP, so the
+	 * connection stays open.
+	 */
+	@Slow
+	@ParameterizedTest
+	@EnumSource(names = { "RESP2", "RESP3" })
+	void channelLeavesAServerThatHangs(ProtocolVersion protocol) throws Exception {
+		BlockingQueue<String> messages = new LinkedBlockingQueue<>();
+		ScriptClient listener = clientOf(protocol);
+		try (RedisServer successor = RedisServer.started()) {
+			get(listener.subscribe("news", messages::add));
+			Awaitility.await("a check of the channel")
+				.atMost(Duration.ofSeconds(15))
+				.until(() -> this.server.ask("client", "list", "type", "pubsub").contains("cmd=ping"));
+			this.server.ask("publish", "news", "text");
+			assertThat(messages.poll(5, TimeUnit.SECONDS)).isEqualTo("text");
+			assertThat(this.wire.connections()).as("the channel stays").isOne();
+			this.wire.forwardNewTo(successor.port());
+			this.server.pause();
+			Awaitility.await("a subscription")
+				.atMost(Duration.ofSeconds(30))
+				.until(() -> successor.ask("pubsub", "channels").contains("news"));
+		}
+		finally {
+			listener.close();
+		}
+	}
+
+	private ScriptClient clientOf(ProtocolVersion protocol) {
+		RedisURI uri = RedisURI.create(ServerProcess.HOST, this.wire.port());
+		ClientOptions options = ClientOptions.builder().protocolVersion(protocol).build();
+		return new LettuceScriptClient(new LettuceServers(List.of(uri), false, null, options), Duration.ofSeconds(2),
+				Duration.ofSeconds(1), Duration.ZERO);
 	}
 
 	@Test
