@@ -110,7 +110,7 @@ final class RedisErrors {
 	 * Returns the remedy for an error with which a server responds for a while.
 	 * @return the remedy, or {@code null} if there was no such response
 	 */
-	private static @Nullable String temporaryRemedy(Throwable failure) {
+	static @Nullable String temporaryRemedy(Throwable failure) {
 		String code = Failures.causes(failure).map(RedisErrors::code).filter(Objects::nonNull).findFirst().orElse(null);
 		if (code == null) {
 			return null;

@@ -104,6 +104,16 @@ public final class RedisNode {
 	}
 
 	/**
+	 * Returns the remedy for an error with which a node responds for a while, such as one
+	 * that rejects writes because it lacks replicas.
+	 * @param failure the failure of a request
+	 * @return the remedy, or {@code null} if there was no such response
+	 */
+	public static @Nullable String temporaryRemedy(Throwable failure) {
+		return RedisErrors.temporaryRemedy(failure);
+	}
+
+	/**
 	 * Describes the failure of a request.
 	 * @param failure the failure of a request
 	 * @return such as 'no response in time', without secrets

@@ -124,12 +124,15 @@ final class RedlockErrors {
 		int rejected = votes
 			.count((answer) -> answer.failure() != null && Failures.isCertificateRejected(answer.failure()));
 		int answered = votes.count((answer) -> answer.failure() == null);
+		List<String> temporary = temporaryRemedies(votes);
 		List<String> remedies = definiteRemedies(votes);
+		temporary.stream().distinct().forEach(remedies::add);
 		if (rejected > 0) {
 			remedies.add(
 					"Renew a certificate that has expired, trust its issuer in the bundle of 'distributed-lock.redlock.ssl.bundle', and connect to a name in the certificate.");
 		}
-		if (remedies.isEmpty() || definite + rejected + answered < this.nodes.count()) {
+		if (temporary.size() <= this.nodes.tolerated()
+				&& (remedies.isEmpty() || definite + rejected + temporary.size() + answered < this.nodes.count())) {
 			remedies.add("Check that the nodes are running. " + timeouts);
 		}
 		return String.join(" ", remedies);
@@ -144,6 +147,15 @@ final class RedlockErrors {
 			.map((remedy) -> (remedy != null) ? remedy : loginRemedy())
 			.distinct()
 			.collect(Collectors.toCollection(ArrayList::new));
+	}
+
+	/** Returns the remedy of each node that responds with an error for a while. */
+	private static List<String> temporaryRemedies(Votes votes) {
+		return votes.those((answer) -> answer.failure() != null && !RedisNode.isDefinite(answer.failure()))
+			.stream()
+			.map((answer) -> RedisNode.temporaryRemedy(Objects.requireNonNull(answer.failure())))
+			.filter(Objects::nonNull)
+			.toList();
 	}
 
 	private String loginRemedy() {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -11,6 +12,7 @@ import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult.Contended;
+import io.holdfast.lock.spi.AcquireResult.Indeterminate;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult.Released;
 import io.holdfast.lock.spi.RenewResult.Renewed;
@@ -19,7 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for nodes whose memory is full. Those whose disk is full reject writes likewise.
+ * Tests for nodes that reject writes, mostly because their memory is full. Those whose
+ * disk is full do so likewise.
  */
 class FullNodeTests extends FiveNodes {
 
@@ -36,6 +39,23 @@ class FullNodeTests extends FiveNodes {
 	void fullMemoryIsExplained() {
 		fill();
 		assertRejected("Raise its 'maxmemory'");
+	}
+
+	@Test
+	void missingReplicasAreExplained() {
+		nodes.each((node) -> node.ask("config", "set", "min-replicas-to-write", "1"));
+		try {
+			// nodes that respond late on a busy machine are not explained
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(get(this.first.tryAcquire(claim(LockName.of("other"), LONGEST_LEASE))))
+					.isInstanceOfSatisfying(Indeterminate.class,
+							(result) -> assertThat(result.cause())
+								.hasMessageContaining("Connect its replicas, or lower its 'min-replicas-to-write'.")
+								.hasMessageNotContaining("Check that the nodes are running")));
+		}
+		finally {
+			nodes.each((node) -> node.ask("config", "set", "min-replicas-to-write", "0"));
+		}
 	}
 
 	/** The lock must not end before its holder does: extending it needs no memory. */
