@@ -9,8 +9,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;
@@ -27,6 +25,7 @@ import io.holdfast.lock.LockReleasedEvent;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObservation;
 import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.support.Threads;
 
 /**
@@ -42,7 +41,7 @@ import io.holdfast.lock.support.Threads;
  */
 final class LockEventPublisher implements LockObserver, ApplicationListener<ContextRefreshedEvent>, DisposableBean {
 
-	private static final Log logger = LogFactory.getLog(LockEventPublisher.class);
+	private static final GuardedLog logger = GuardedLog.of(LockEventPublisher.class);
 
 	private static final int IDLE_SECONDS = 5;
 

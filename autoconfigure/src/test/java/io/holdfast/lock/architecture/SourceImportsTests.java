@@ -1,6 +1,7 @@
 package io.holdfast.lock.architecture;
 
 import java.util.List;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -9,8 +10,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Verifies that source files import only what their code or Javadoc mentions. The
- * compiler does not.
+ * Verifies that source files import only what their code or Javadoc mentions, and once.
+ * The compiler does not.
  */
 class SourceImportsTests {
 
@@ -20,6 +21,14 @@ class SourceImportsTests {
 	void everyImportIsUsed() {
 		assertThat(Stream.concat(Sources.files().stream(), Sources.tests().stream()))
 			.allSatisfy((file) -> assertThat(unused(Sources.text(file))).as("unused imports of %s", file).isEmpty());
+	}
+
+	@Test
+	void everyImportIsThereOnce() {
+		assertThat(Stream.concat(Sources.files().stream(), Sources.tests().stream()))
+			.allSatisfy((file) -> assertThat(IMPORT.matcher(Sources.text(file)).results().map(MatchResult::group))
+				.as("imports of %s", file)
+				.doesNotHaveDuplicates());
 	}
 
 	@Test

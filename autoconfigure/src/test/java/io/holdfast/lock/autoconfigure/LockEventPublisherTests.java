@@ -2,12 +2,10 @@ package io.holdfast.lock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -38,6 +36,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.spi.observation.LockObservation;
+import io.holdfast.lock.test.FailingLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -77,6 +76,13 @@ class LockEventPublisherTests {
 		publisher.lost(EVENT);
 		assertThat(published).containsExactly(EVENT);
 		publisher.destroy();
+	}
+
+	@Test
+	void lossIsPublishedThoughNoThreadCanBeCreatedAndTheLogFails() throws InterruptedException {
+		try (FailingLog log = FailingLog.ofPackage(LockEventPublisher.class)) {
+			lossIsPublishedThoughNoThreadCanBeCreated();
+		}
 	}
 
 	@Test
