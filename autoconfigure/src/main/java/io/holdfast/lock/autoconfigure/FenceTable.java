@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.TransactionException;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
@@ -58,10 +59,12 @@ record FenceTable(FencingProperties fencing, DataSource dataSource, Supplier<Str
 						.formatted(this.fencing.table(), this.name.get(), DATA_SOURCE),
 					ex);
 		}
-		catch (DataAccessException | LockBackendException ex) {
+		catch (DataAccessException | TransactionException | LockBackendException ex) {
 			requireUsable(ex);
-			logger.warn("The fence table '%s' could not be checked and is therefore assumed to exist"
-				.formatted(this.fencing.table()), ex);
+			logger.warn(
+					"The fence table '%s' could not be checked (%s) and is therefore assumed to exist. Without it, transactions that hold a lock fail: create it, or set 'distributed-lock.fencing.enabled=false'."
+						.formatted(this.fencing.table(), Failures.rootMessage(ex)));
+			logger.debug("The fence table could not be checked", ex);
 		}
 	}
 
