@@ -24,6 +24,12 @@ final class AdviceChain {
 
 	private static final String TRANSACTION_ADVICE = "org.springframework.transaction.interceptor.TransactionInterceptor";
 
+	/**
+	 * The advice of {@code @Retryable} and {@code @ConcurrencyLimit}, which has no order
+	 * of its own. It precedes the lock if its post-processor runs first, too.
+	 */
+	private static final String RESILIENCE = "org.springframework.resilience.";
+
 	private AdviceChain() {
 	}
 
@@ -49,6 +55,9 @@ final class AdviceChain {
 	}
 
 	private static boolean isGuard(Advisor advisor) {
+		if (advisor.getAdvice().getClass().getName().startsWith(RESILIENCE)) {
+			return true;
+		}
 		int order = (advisor instanceof Ordered ordered) ? ordered.getOrder()
 				: OrderUtils.getOrder(advisor.getClass(), Ordered.LOWEST_PRECEDENCE);
 		return order < GUARDS_BEFORE && !isTransaction(advisor.getAdvice());

@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -26,6 +27,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
+import org.springframework.resilience.annotation.ConcurrencyLimit;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.scheduling.annotation.Async;
@@ -127,6 +129,16 @@ class AdvisorOrderTests {
 	}
 
 	@Test
+	void retriesAndLimitsStayOutsideOfTheLockForAnyOrder() {
+		runner(Defaults.class, ResilientFirst.class).withBean(Repeated.class).run((context) -> {
+			Advised proxy = (Advised) context.getBean(Repeated.class);
+			assertThat(AdviceChain.positionOfLock(proxy)).isEqualTo(2);
+			assertThat(chain(proxy)).containsExactly("retry", "lock", "transaction");
+			assertThat(proxy.getAdvisors()[2].getAdvice()).isInstanceOf(DistributedLockInterceptor.class);
+		});
+	}
+
+	@Test
 	void asynchronousMethodLocksOnTheThreadThatRunsIt() {
 		runner(Defaults.class, Everything.class).withBean(Later.class).run((context) -> {
 			CompletableFuture<List<String>> later = context.getBean(Later.class).call();
@@ -145,6 +157,17 @@ class AdvisorOrderTests {
 	static class OnClass implements Service {
 
 		@Override
+		public void call() {
+		}
+
+	}
+
+	static class Repeated {
+
+		@Retryable
+		@ConcurrencyLimit(1)
+		@Transactional
+		@DistributedLock("stock")
 		public void call() {
 		}
 
@@ -209,6 +232,12 @@ class AdvisorOrderTests {
 				.getPropertyValues()
 				.add("order", environment.getRequiredProperty("test.transactions"));
 		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableResilientMethods(order = 0)
+	static class ResilientFirst {
 
 	}
 
