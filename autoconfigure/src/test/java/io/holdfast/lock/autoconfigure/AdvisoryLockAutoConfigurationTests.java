@@ -109,15 +109,18 @@ class AdvisoryLockAutoConfigurationTests {
 				assertThat(result).isOne();
 			}
 		});
-		assertThat(sessions()).as("sessions after the application").isZero();
+		awaitEndOfSessions();
 	}
 
 	private static int advisoryLocks() {
 		return count("pg_locks WHERE locktype = 'advisory'");
 	}
 
-	private static int sessions() {
-		return count("pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
+	/** PostgreSQL ends a session after its client has closed it. */
+	private static void awaitEndOfSessions() {
+		Awaitility.await("the end of the application's sessions")
+			.until(() -> count(
+					"pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()") == 0);
 	}
 
 	private static int count(String what) {
@@ -223,7 +226,7 @@ class AdvisoryLockAutoConfigurationTests {
 		this.runner.withPropertyValues("distributed-lock.fail-fast=false", "distributed-lock.jdbc.table=missing.locks")
 			.run((context) -> assertThat(context.getStartupFailure())
 				.hasStackTraceContaining("'distributed-lock.jdbc.initialize-schema'"));
-		Awaitility.await().untilAsserted(() -> assertThat(sessions()).as("sessions after the application").isZero());
+		awaitEndOfSessions();
 	}
 
 	@Slow
