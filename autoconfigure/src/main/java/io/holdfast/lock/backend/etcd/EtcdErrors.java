@@ -143,7 +143,7 @@ final class EtcdErrors {
 		Throwable root = Failures.root(failure);
 		// gRPC adds a line about the internals of its connection
 		String outer = text(failure).lines().findFirst().orElse("");
-		String text = (root == failure) ? outer : outer + ": " + text(root);
+		String text = (root == failure || root.getMessage() == null) ? outer : outer + ": " + text(root);
 		return Failures.withoutPeriod(text);
 	}
 

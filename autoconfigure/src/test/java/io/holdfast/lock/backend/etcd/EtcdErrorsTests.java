@@ -1,5 +1,6 @@
 package io.holdfast.lock.backend.etcd;
 
+import java.nio.channels.UnresolvedAddressException;
 import java.util.concurrent.ExecutionException;
 
 import io.grpc.Status;
@@ -33,6 +34,17 @@ class EtcdErrorsTests extends LateEtcdBackend {
 		assertThat(EtcdErrors.unknown(new ExecutionException(missedDeadline()), "/holdfast/shop/"))
 			.isInstanceOf(LockException.class)
 			.hasMessage(NO_RESPONSE);
+	}
+
+	/**
+	 * The failure of a host name that cannot be resolved has a cause without a message.
+	 */
+	@Test
+	void causeWithoutAMessageIsNotNamed() {
+		assertThat(EtcdErrors.unknown(Status.UNAVAILABLE.withDescription("unresolved address")
+			.withCause(new UnresolvedAddressException())
+			.asRuntimeException(), "/holdfast/shop/")).hasMessage(
+					"etcd could not be used: UNAVAILABLE: unresolved address. Check that it is running, its endpoints, and whether it uses TLS.");
 	}
 
 	@Test
