@@ -4,8 +4,6 @@ import java.util.function.Predicate;
 
 import javax.sql.DataSource;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -35,6 +33,7 @@ import io.holdfast.lock.fencing.TransactionFence;
 import io.holdfast.lock.interceptor.FenceBeanPostProcessor;
 import io.holdfast.lock.spi.LockDigest;
 import io.holdfast.lock.spi.observation.LockObserver;
+import io.holdfast.lock.support.GuardedLog;
 import io.holdfast.lock.transaction.MethodTransactions;
 import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 
@@ -48,7 +47,7 @@ import io.holdfast.lock.transaction.TransactionListenerPostProcessor;
 @EnableConfigurationProperties({ DistributedLockProperties.class, FencingProperties.class })
 public final class FencingAutoConfiguration {
 
-	private static final Log logger = LogFactory.getLog(FencingAutoConfiguration.class);
+	private static final GuardedLog logger = GuardedLog.of(FencingAutoConfiguration.class);
 
 	/**
 	 * Creates the fence after the application's own migrations, which may create the

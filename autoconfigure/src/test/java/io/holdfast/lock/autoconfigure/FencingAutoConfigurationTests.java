@@ -44,6 +44,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.StaleFencingTokenException;
 import io.holdfast.lock.fencing.Fence;
 import io.holdfast.lock.fencing.FencingGuard;
+import io.holdfast.lock.test.FailingLog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -95,6 +96,23 @@ class FencingAutoConfigurationTests {
 				.tags("name", "stock", "backend", "local")
 				.counter()
 				.count()).isOne();
+		});
+	}
+
+	@Test
+	void rejectionIsCountedThoughTheLogFails() {
+		this.runner.run((context) -> {
+			Shop shop = context.getBean(Shop.class);
+			shop.order(42, () -> {
+			});
+			context.getBean(JdbcTemplate.class)
+				.update("UPDATE holdfast_fence SET token = ?, owner = 'successor'", Long.MAX_VALUE);
+			try (FailingLog log = FailingLog.ofPackage(FencingAutoConfiguration.class)) {
+				assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> shop.order(42, () -> {
+				}));
+			}
+			assertThat(context.getBean(MeterRegistry.class).get("distributed.lock.fencing.rejected").counter().count())
+				.isOne();
 		});
 	}
 
