@@ -2,34 +2,40 @@ package io.holdfast.lock.fencing;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.SQLFeatureNotSupportedException;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Tells which connections lead to the same table of fences. Thread-safe.
+ * Tells which transactions of a thread lead to the same table of fences. Thread-safe.
+ *
+ * <p>
+ * The URL does not tell: its parameters may name the schema, a connection may have
+ * changed it, and several URLs may lead to one database. So the databases themselves are
+ * asked, but only if one transaction runs inside another one that has passed a fence.
  */
 final class FenceDatabase {
 
 	private final String table;
 
+	private final Supplier<FenceSql> sql;
+
 	private final boolean routes;
 
-	/**
-	 * The results by URL: not every data source that leads to several shows that it
-	 * routes.
-	 */
-	private final Map<String, String> known = new ConcurrentHashMap<>();
+	/** Known after the first transaction, unless the data source routes. */
+	private volatile @Nullable String likely;
 
-	FenceDatabase(DataSource dataSource, String table) {
+	FenceDatabase(DataSource dataSource, String table, Supplier<FenceSql> sql) {
 		this.table = table;
+		this.sql = sql;
 		this.routes = routes(dataSource);
 	}
 
@@ -43,37 +49,80 @@ final class FenceDatabase {
 	}
 
 	/**
-	 * Returns the database, schema and table to which a connection leads. Pools of the
-	 * same database may have URLs with different parameters. Other parameters name the
-	 * schema, or the database of SQL Server.
+	 * Returns the table to which the current transaction leads.
+	 * @param connection the resource of its connection
 	 */
-	String of(Connection connection) {
+	String of(ConnectionHolder connection) {
+		String known = PassedHolds.databaseOf(connection);
+		if (known != null) {
+			return known;
+		}
+		String database = likely(connection.getConnection());
+		ConnectionHolder outer = PassedHolds.outer(database, connection);
+		return (outer != null) ? inner(database, outer, connection) : database;
+	}
+
+	/**
+	 * Returns the database that the URL suggests. Pools of the same database may have
+	 * URLs with different parameters.
+	 */
+	private String likely(Connection connection) {
+		String known = this.likely;
+		if (known != null) {
+			return known;
+		}
 		try {
-			String url = String.valueOf(connection.getMetaData().getURL());
-			String present = this.known.get(url);
-			if (present != null) {
-				return present;
+			String url = String.valueOf(connection.getMetaData().getURL()).split("[?;]", 2)[0];
+			if (this.routes) {
+				return "%s %s %s".formatted(url, connection.getCatalog(),
+						this.table.contains(".") ? "" : connection.getSchema());
 			}
-			String found = "%s %s %s %s".formatted(url.split("[?;]", 2)[0], connection.getCatalog(),
-					this.table.contains(".") ? "" : schema(connection), this.table);
-			if (!this.routes) {
-				this.known.put(url, found);
-			}
-			return found;
+			this.likely = "%s %s".formatted(url, this.table);
+			return this.likely;
 		}
 		catch (SQLException ex) {
 			throw new DataAccessResourceFailureException("The database of the transaction cannot be determined", ex);
 		}
 	}
 
-	/** Not every driver knows schemas. */
-	private static @Nullable String schema(Connection connection) throws SQLException {
-		try {
-			return connection.getSchema();
+	private String inner(String likely, ConnectionHolder outer, ConnectionHolder connection) {
+		for (TransactionSynchronization present : TransactionSynchronizationManager.getSynchronizations()) {
+			if (present instanceof Inner inner && inner.connection == connection && inner.likely.equals(likely)) {
+				return inner.database;
+			}
 		}
-		catch (SQLFeatureNotSupportedException | AbstractMethodError ex) {
+		String own = answer(connection);
+		String others = answer(outer);
+		String database = (own == null || others == null || own.equals(others)) ? likely : likely + " " + own;
+		TransactionSynchronizationManager.registerSynchronization(new Inner(connection, likely, database));
+		return database;
+	}
+
+	/**
+	 * Returns what a database answers, or {@code null} if it does not, such as after a
+	 * failed statement in PostgreSQL. Then both transactions count as in one database:
+	 * the inner one would otherwise wait for the outer one.
+	 */
+	private @Nullable String answer(ConnectionHolder transaction) {
+		try {
+			// a connection beside a transaction is returned while that is suspended
+			return (transaction.getConnectionHandle() != null)
+					? this.sql.get().database(transaction.getConnection(), this.table) : null;
+		}
+		catch (SQLException ex) {
 			return null;
 		}
+	}
+
+	/**
+	 * Remembers the table of an inner transaction until that ends.
+	 *
+	 * @param connection the resource of its connection
+	 * @param likely what the URL suggests
+	 * @param database the table to which it leads
+	 */
+	private record Inner(ConnectionHolder connection, String likely,
+			String database) implements TransactionSynchronization {
 	}
 
 }

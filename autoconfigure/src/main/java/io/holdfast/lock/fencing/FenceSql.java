@@ -1,8 +1,14 @@
 package io.holdfast.lock.fencing;
 
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -20,6 +26,13 @@ enum FenceSql {
 	POSTGRESQL("(?, ?, ?, ?)", "FOR SHARE") {
 
 		@Override
+		String database(Connection connection, String table) throws SQLException {
+			return text(connection,
+					"SELECT concat_ws(' ', EXTRACT(EPOCH FROM pg_postmaster_start_time()), current_database(), to_regclass('%s')::oid)"
+						.formatted(table));
+		}
+
+		@Override
 		boolean continuesAfterRollback() {
 			return false;
 		}
@@ -33,6 +46,12 @@ enum FenceSql {
 
 	/** Counts rows like PostgreSQL; has no shared row locks. */
 	H2("(CAST(? AS VARCHAR), CAST(? AS VARCHAR), CAST(? AS BIGINT), CAST(? AS VARCHAR))", "FOR UPDATE") {
+
+		@Override
+		String database(Connection connection, String table) throws SQLException {
+			return text(connection, "SELECT CONCAT_WS(' ', DATABASE_PATH(), CURRENT_CATALOG, %s)"
+				.formatted(table.contains(".") ? "''" : "CURRENT_SCHEMA"));
+		}
 
 		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
@@ -155,6 +174,22 @@ enum FenceSql {
 	 */
 	boolean continuesAfterRollback() {
 		return true;
+	}
+
+	/**
+	 * Returns what distinguishes the table to which a connection leads from another one
+	 * with the same name, in another schema or another database. It never distinguishes a
+	 * table from itself.
+	 */
+	@Nullable String database(Connection connection, String table) throws SQLException {
+		return table.contains(".") ? "" : connection.getCatalog();
+	}
+
+	private static String text(Connection connection, String query) throws SQLException {
+		try (Statement statement = connection.createStatement(); ResultSet row = statement.executeQuery(query)) {
+			row.next();
+			return row.getString(1);
+		}
 	}
 
 	/** Advances all fences; returns {@code false} if one of them rejects its holder. */

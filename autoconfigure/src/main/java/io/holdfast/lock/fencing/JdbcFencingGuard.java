@@ -75,7 +75,7 @@ public final class JdbcFencingGuard implements FencingGuard {
 		this.id = id;
 		this.sql = sql;
 		this.rows = new FenceRows(dataSource, table);
-		this.database = new FenceDatabase(dataSource, table);
+		this.database = new FenceDatabase(dataSource, table, sql);
 	}
 
 	private JdbcFencingGuard(JdbcOperations jdbc, JdbcFencingGuard like) {
@@ -196,9 +196,9 @@ public final class JdbcFencingGuard implements FencingGuard {
 		}
 	}
 
-	/** Returns the database, schema and table to which a connection leads. */
-	String databaseOf(Connection connection) {
-		return this.database.of(connection);
+	/** Tells to which table a transaction leads. */
+	FenceDatabase database() {
+		return this.database;
 	}
 
 	/** With auto-commit, the row would be unlocked before the work begins. */

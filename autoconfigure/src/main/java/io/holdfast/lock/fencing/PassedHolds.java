@@ -18,9 +18,7 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.support.FinishedTransaction;
 
 /**
@@ -30,7 +28,7 @@ import io.holdfast.lock.support.FinishedTransaction;
 final class PassedHolds {
 
 	/** Without a value on threads whose transactions have passed no fence. */
-	private static final ThreadLocal<@Nullable Map<Passed, Pass>> CURRENT = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable Map<PassedHold, Pass>> CURRENT = new ThreadLocal<>();
 
 	private PassedHolds() {
 	}
@@ -39,8 +37,8 @@ final class PassedHolds {
 		return CURRENT.get() == null;
 	}
 
-	private static Map<Passed, Pass> current() {
-		Map<Passed, Pass> all = CURRENT.get();
+	private static Map<PassedHold, Pass> current() {
+		Map<PassedHold, Pass> all = CURRENT.get();
 		return (all != null) ? all : Map.of();
 	}
 
@@ -81,8 +79,8 @@ final class PassedHolds {
 	 * @param kept asked once for all holds with the same earlier pass
 	 */
 	static List<LockHandle> notAmong(List<LockHandle> holds, ConnectionHolder connection, String database, Kept kept) {
-		Map<Passed, LockHandle> left = new LinkedHashMap<>();
-		holds.forEach((hold) -> left.putIfAbsent(Passed.of(hold, database), hold));
+		Map<PassedHold, LockHandle> left = new LinkedHashMap<>();
+		holds.forEach((hold) -> left.putIfAbsent(PassedHold.of(hold, database), hold));
 		Map<Earlier, List<LockHandle>> passed = new LinkedHashMap<>();
 		left.forEach((own, hold) -> {
 			Earlier earlier = earlier(own, connection);
@@ -95,14 +93,14 @@ final class PassedHolds {
 				if (!earlier.sameHold()) {
 					add(among, earlier.connection(), database, false);
 				}
-				among.forEach((hold) -> left.remove(Passed.of(hold, database)));
+				among.forEach((hold) -> left.remove(PassedHold.of(hold, database)));
 			}
 		});
 		return List.copyOf(left.values());
 	}
 
-	private static @Nullable Earlier earlier(Passed own, ConnectionHolder connection) {
-		Map<Passed, Pass> all = current();
+	private static @Nullable Earlier earlier(PassedHold own, ConnectionHolder connection) {
+		Map<PassedHold, Pass> all = current();
 		Pass same = all.get(own);
 		if (same != null && same.isOpen()) {
 			return same.as(true);
@@ -126,10 +124,12 @@ final class PassedHolds {
 	 * that Spring does not know
 	 */
 	static void add(List<LockHandle> holds, ConnectionHolder connection, String database, boolean first) {
-		Set<Passed> passed = holds.stream().map((hold) -> Passed.of(hold, database)).collect(Collectors.toSet());
+		Set<PassedHold> passed = holds.stream()
+			.map((hold) -> PassedHold.of(hold, database))
+			.collect(Collectors.toSet());
 		Pass pass = new Pass(passed, connection, first);
-		Map<Passed, Pass> present = CURRENT.get();
-		Map<Passed, Pass> all = (present != null) ? present : new HashMap<>();
+		Map<PassedHold, Pass> present = CURRENT.get();
+		Map<PassedHold, Pass> all = (present != null) ? present : new HashMap<>();
 		passed.forEach((hold) -> {
 			all.values().forEach((earlier) -> earlier.unbound.keySet().removeIf(hold::isLaterThan));
 			all.put(hold, pass);
@@ -147,6 +147,21 @@ final class PassedHolds {
 			.stream()
 			.filter((passed) -> passed.getValue().connection == connection)
 			.map((passed) -> passed.getKey().database())
+			.findFirst()
+			.orElse(null);
+	}
+
+	/**
+	 * Returns the connection of an open transaction that has passed, or {@code null}.
+	 * @param database the database to which it leads
+	 * @param inner the resource of another connection
+	 */
+	static @Nullable ConnectionHolder outer(String database, ConnectionHolder inner) {
+		return current().entrySet()
+			.stream()
+			.filter((passed) -> passed.getKey().database().equals(database) && passed.getValue().isOpen())
+			.map((passed) -> passed.getValue().connection)
+			.filter((connection) -> connection != inner)
 			.findFirst()
 			.orElse(null);
 	}
@@ -186,42 +201,13 @@ final class PassedHolds {
 	}
 
 	/**
-	 * One hold that has passed. Further holds of the same lease are equal to it.
-	 *
-	 * @param backend the name of the backend
-	 * @param lock the lock
-	 * @param token the token
-	 * @param database the database of the fence
-	 */
-	private record Passed(String backend, LockName lock, FencingToken token, String database) {
-
-		static Passed of(LockHandle hold, String database) {
-			return new Passed(hold.backend(), hold.lock(), hold.fencingToken(), database);
-		}
-
-		boolean isOfSameLock(Passed other) {
-			return this.lock.equals(other.lock) && this.backend.equals(other.backend)
-					&& this.database.equals(other.database);
-		}
-
-		boolean isLaterThan(Passed other) {
-			return isOfSameLock(other) && this.token.compareTo(other.token) > 0;
-		}
-
-		boolean isOf(LockHandle hold) {
-			return equals(of(hold, this.database));
-		}
-
-	}
-
-	/**
 	 * One pass. It ends when its transaction frees the rows: after its commit, before any
 	 * other callback can begin a transaction, or by a rollback, also to an earlier
 	 * savepoint.
 	 */
 	private static final class Pass implements TransactionSynchronization {
 
-		private final Set<Passed> passed;
+		private final Set<PassedHold> passed;
 
 		private final ConnectionHolder connection;
 
@@ -231,12 +217,12 @@ final class PassedHolds {
 		 * Those that are bound to no thread, and the fence that each has passed, unless a
 		 * later hold of the lock has passed.
 		 */
-		private final Map<Passed, Map.Entry<LockHandle, TransactionFence>> unbound = new HashMap<>();
+		private final Map<PassedHold, Map.Entry<LockHandle, TransactionFence>> unbound = new HashMap<>();
 
 		/** The savepoints since then, as far as their end is not known. */
 		private final Deque<Object> laterSavepoints = new ArrayDeque<>();
 
-		Pass(Set<Passed> passed, ConnectionHolder connection, boolean first) {
+		Pass(Set<PassedHold> passed, ConnectionHolder connection, boolean first) {
 			this.passed = passed;
 			this.connection = connection;
 			this.first = first;
@@ -283,7 +269,7 @@ final class PassedHolds {
 		}
 
 		private void forget() {
-			Map<Passed, Pass> all = CURRENT.get();
+			Map<PassedHold, Pass> all = CURRENT.get();
 			if (all != null) {
 				this.passed.forEach((hold) -> all.remove(hold, this));
 				if (all.isEmpty()) {

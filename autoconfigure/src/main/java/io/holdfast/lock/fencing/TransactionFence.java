@@ -231,7 +231,7 @@ public final class TransactionFence implements Fence {
 
 	private boolean passWithAll(Predicate<PassedHolds.Earlier> trusted, boolean first) {
 		ConnectionHolder connection = fencedConnection();
-		if (connection != null) {
+		if (connection != null && !holds().isEmpty()) {
 			pass(holds(), connection, trusted, first);
 		}
 		return connection != null;
@@ -268,8 +268,7 @@ public final class TransactionFence implements Fence {
 	private void pass(List<LockHandle> holds, ConnectionHolder connection, Predicate<PassedHolds.Earlier> trusted,
 			boolean first) {
 		try {
-			String known = PassedHolds.databaseOf(connection);
-			String database = (known != null) ? known : this.guard.databaseOf(connection.getConnection());
+			String database = this.guard.database().of(connection);
 			List<LockHandle> ahead = PassedHolds.notAmong(holds, connection, database,
 					(passed, earlier) -> (earlier.sameHold() && trusted.test(earlier)) || isKept(passed, earlier));
 			if (!ahead.isEmpty()) {

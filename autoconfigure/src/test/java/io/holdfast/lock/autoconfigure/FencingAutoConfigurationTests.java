@@ -215,15 +215,6 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
-	void databaseThatRejectsConnectionsDoesNotStopTheStart(CapturedOutput output) {
-		this.plain.withPropertyValues("spring.datasource.generate-unique-name=false")
-			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:absent;IFEXISTS=TRUE")
-			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains("The fence table 'holdfast_fence' could not be checked (")
-			.contains("mem:absent", "'distributed-lock.fencing.enabled=false'");
-	}
-
-	@Test
 	void missingFenceOfATestSliceIsNotLogged(CapturedOutput output) {
 		this.plain.withUserConfiguration(LockSlice.class)
 			.withPropertyValues("distributed-lock.fencing.initialize-schema=never")

@@ -11,6 +11,8 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
@@ -111,15 +113,50 @@ class FencedRoutingTests {
 	}
 
 	/** Libraries have routing data sources that are none of Spring. */
-	@Test
-	void holderIsRefusedBehindARoutingDataSourceOfAnotherKind() {
-		new JdbcTemplate(this.two).update("INSERT INTO fence VALUES ('stock:42', 'stock:42', 20, 'successor')");
+	@ParameterizedTest
+	@ValueSource(strings = { "two", "schema" })
+	void holderIsRefusedBehindARoutingDataSourceOfAnotherKind(String route) {
+		DataSource place = route.equals("two") ? this.two : this.schema;
+		new JdbcTemplate(place).update("INSERT INTO fence VALUES ('stock:42', 'stock:42', 20, 'successor')");
+		behindAnotherKind().executeWithoutResult((status) -> assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> inner(route, () -> {
+			})));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "two", "schema" })
+	void innerTransactionsBehindItPassEachFenceOnce(String route) {
+		AtomicBoolean ran = new AtomicBoolean();
+		behindAnotherKind().executeWithoutResult((status) -> {
+			inner(route, () -> inner("one", () -> inner(route, () -> {
+			})));
+			inner("one", () -> inner(route, () -> ran.set(true)));
+		});
+		assertThat(ran).isTrue();
+		assertThat(tokens(this.one)).containsExactly(10L);
+		assertThat(tokens(route.equals("two") ? this.two : this.schema)).containsExactly(10L);
+	}
+
+	/** Makes inner transactions use the same manager. */
+	private TransactionTemplate behindAnotherKind() {
 		DataSource other = new OtherRouting();
 		TransactionTemplate outermost = new TransactionTemplate(TestFence.manager(other, TestFence.of(other)));
 		this.inner.setTransactionManager(outermost.getTransactionManager());
-		outermost.executeWithoutResult((status) -> assertThatExceptionOfType(StaleFencingTokenException.class)
-			.isThrownBy(() -> inner("two", () -> {
-			})));
+		return outermost;
+	}
+
+	/** Such as the endpoints of a cluster. */
+	@Test
+	void innerTransactionDoesNotWaitForTheRowBehindAnotherUrl() {
+		try (PostgresServer postgres = PostgresServer.started()) {
+			String url = postgres.jdbcUrl() + "&options=-c%20lock_timeout=3s";
+			assertThat(url).contains("//127.0.0.1");
+			this.routing.lead(Map.of("one", withFences(new DriverManagerDataSource(url)), "two",
+					new DriverManagerDataSource(url.replace("//127.0.0.1", "//localhost"))));
+			AtomicBoolean ran = new AtomicBoolean();
+			behindAnotherKind().executeWithoutResult((status) -> inner("two", () -> ran.set(true)));
+			assertThat(ran).isTrue();
+		}
 	}
 
 	/** The pools of a database often differ in their timeouts. */

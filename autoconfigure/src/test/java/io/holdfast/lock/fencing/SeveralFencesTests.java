@@ -20,6 +20,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import io.holdfast.lock.LockContext;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.StaleFencingTokenException;
+import io.holdfast.lock.test.server.PostgresServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -64,6 +65,24 @@ class SeveralFencesTests {
 			.executeWithoutResult((outer) -> assertThatExceptionOfType(StaleFencingTokenException.class)
 				.isThrownBy(() -> child.transaction.executeWithoutResult((inner) -> {
 				}))));
+	}
+
+	/** The schema of the other user precedes the one in which both find the table. */
+	@Test
+	void innerTransactionDoesNotWaitForTheOuterOneOfAnotherUser() {
+		try (PostgresServer postgres = PostgresServer.started()) {
+			String url = postgres.jdbcUrl() + "&options=-c%20lock_timeout=3s";
+			Fenced first = new Fenced(url);
+			first.jdbc.execute("CREATE SCHEMA worker; CREATE ROLE worker SUPERUSER LOGIN");
+			DataSource second = new DriverManagerDataSource(url.replaceAll("user=\\w+", "user=worker"));
+			TransactionTemplate transaction = new TransactionTemplate(TestFence.manager(second, TestFence.of(second)));
+			holding(() -> first.transaction
+				.executeWithoutResult((outer) -> transaction.executeWithoutResult((inner) -> {
+				})));
+			JdbcTemplate jdbc = new JdbcTemplate(second);
+			assertThat(jdbc.queryForObject("SELECT current_schema()", String.class)).isEqualTo("worker");
+			assertThat(jdbc.queryForList("SELECT token FROM fence", Long.class)).containsExactly(10L);
+		}
 	}
 
 	@Test
