@@ -41,6 +41,13 @@ final class JetcdClient implements EtcdClient {
 		.withRequireLeader(true)
 		.build();
 
+	/**
+	 * Time without a response after which a member is pinged, the shortest that gRPC
+	 * allows. Only during requests, because etcd rejects pings of an idle connection, and
+	 * gRPC then doubles this time for good.
+	 */
+	private static final Duration SILENCE = Duration.ofSeconds(10);
+
 	private final Client client;
 
 	private final AnswerThreads threads;
@@ -63,6 +70,9 @@ final class JetcdClient implements EtcdClient {
 			.executorService(threads.executor())
 			.waitForReady(false)
 			.connectTimeout(responseTimeout)
+			.keepaliveTime(SILENCE)
+			.keepaliveTimeout(responseTimeout)
+			.keepaliveWithoutCalls(false)
 			.retryMaxAttempts(1)
 			.retryDelay(20)
 			.retryMaxDelay(100)
