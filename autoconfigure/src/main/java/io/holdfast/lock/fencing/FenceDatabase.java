@@ -53,7 +53,7 @@ final class FenceDatabase {
 	 * @param connection the resource of its connection
 	 */
 	String of(ConnectionHolder connection) {
-		String known = PassedHolds.databaseOf(connection);
+		String known = PassedHolds.databaseOf(connection, this.table + " ");
 		if (known != null) {
 			return known;
 		}
@@ -63,8 +63,8 @@ final class FenceDatabase {
 	}
 
 	/**
-	 * Returns the database that the URL suggests. Pools of the same database may have
-	 * URLs with different parameters.
+	 * Returns the table and the database that the URL suggests. Pools of the same
+	 * database may have URLs with different parameters.
 	 */
 	private String likely(Connection connection) {
 		String known = this.likely;
@@ -74,10 +74,10 @@ final class FenceDatabase {
 		try {
 			String url = String.valueOf(connection.getMetaData().getURL()).split("[?;]", 2)[0];
 			if (this.routes) {
-				return "%s %s %s".formatted(url, connection.getCatalog(),
+				return "%s %s %s %s".formatted(this.table, url, connection.getCatalog(),
 						this.table.contains(".") ? "" : connection.getSchema());
 			}
-			this.likely = "%s %s".formatted(url, this.table);
+			this.likely = "%s %s".formatted(this.table, url);
 			return this.likely;
 		}
 		catch (SQLException ex) {

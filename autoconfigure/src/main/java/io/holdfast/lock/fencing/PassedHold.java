@@ -10,12 +10,13 @@ import io.holdfast.lock.LockName;
  * @param backend the name of the backend
  * @param lock the lock
  * @param token the token
+ * @param owner the owner id: the stores of two contexts may have the same name
  * @param database the database of the fence
  */
-record PassedHold(String backend, LockName lock, FencingToken token, String database) {
+record PassedHold(String backend, LockName lock, FencingToken token, String owner, String database) {
 
 	static PassedHold of(LockHandle hold, String database) {
-		return new PassedHold(hold.backend(), hold.lock(), hold.fencingToken(), database);
+		return new PassedHold(hold.backend(), hold.lock(), hold.fencingToken(), hold.ownerId(), database);
 	}
 
 	boolean isOfSameLock(PassedHold other) {

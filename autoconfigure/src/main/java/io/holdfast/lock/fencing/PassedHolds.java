@@ -141,12 +141,15 @@ final class PassedHolds {
 	/**
 	 * Returns the database of a connection with which this thread has passed, or
 	 * {@code null}. To ask the database for it may be a round trip.
+	 * @param connection the resource of the connection
+	 * @param prefix how it begins for one of several tables
 	 */
-	static @Nullable String databaseOf(ConnectionHolder connection) {
+	static @Nullable String databaseOf(ConnectionHolder connection, String prefix) {
 		return current().entrySet()
 			.stream()
 			.filter((passed) -> passed.getValue().connection == connection)
 			.map((passed) -> passed.getKey().database())
+			.filter((database) -> database.startsWith(prefix))
 			.findFirst()
 			.orElse(null);
 	}

@@ -4,6 +4,8 @@ import java.sql.Connection;
 import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
 import javax.sql.DataSource;
 
@@ -13,6 +15,7 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -34,7 +37,11 @@ class SeveralFencesTests {
 	private final Fenced parent = new Fenced("jdbc:h2:mem:parent;DB_CLOSE_DELAY=-1");
 
 	private void holding(Runnable action) {
-		Runnable unbind = LockContext.bind(TestHold.of("42", 10, "a"));
+		holding(TestHold.of("42", 10, "a"), action);
+	}
+
+	private void holding(LockHandle hold, Runnable action) {
+		Runnable unbind = LockContext.bind(hold);
 		try {
 			action.run();
 		}
@@ -107,6 +114,38 @@ class SeveralFencesTests {
 			.containsExactly("own:stock:42");
 	}
 
+	/** The stores of the contexts have the same name, so a lock has two holders. */
+	@Test
+	void holdOfTheOtherContextPassesItsOwnFence() {
+		DataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:holders;DB_CLOSE_DELAY=-1");
+		TestFence.clear(dataSource);
+		LockHandle hold = TestHold.of("42", 10, "b");
+		TransactionFence child = fence(dataSource, "fence", (own) -> "child:" + own.lock(), (own) -> own == hold);
+		TransactionTemplate transaction = new TransactionTemplate(TestFence.manager(dataSource,
+				fence(dataSource, "fence", (own) -> "parent:" + own.lock(), (own) -> own != hold)));
+		holding(() -> transaction.executeWithoutResult((status) -> holding(hold, () -> child.beforeBody(null))));
+		assertThat(new JdbcTemplate(dataSource).queryForList("SELECT lock_id FROM fence ORDER BY 1", String.class))
+			.containsExactly("child:stock:42", "parent:stock:42");
+	}
+
+	@Test
+	void innerTransactionDoesNotWaitForARowInTheOtherTable() {
+		DataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:tables;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=100");
+		TestFence.clear(dataSource);
+		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+		jdbc.execute(JdbcFencingGuard.schema("child_fence"));
+		LockHandle hold = TestHold.of("43", 10, "b");
+		TransactionFence child = fence(dataSource, "child_fence", (own) -> own.lock().toString(), (own) -> own == hold);
+		TransactionTemplate transaction = new TransactionTemplate(TestFence.manager(dataSource,
+				fence(dataSource, "fence", (own) -> own.lock().toString(), (own) -> own != hold)));
+		transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		holding(() -> transaction.executeWithoutResult((outer) -> holding(hold, () -> {
+			child.beforeBody(null);
+			transaction.executeWithoutResult((inner) -> child.beforeBody(null));
+		})));
+		assertThat(jdbc.queryForList("SELECT lock_id FROM child_fence", String.class)).containsExactly("stock:43");
+	}
+
 	/** A child context does not add the listener of its fence to the parent's manager. */
 	@Test
 	void unboundHoldPassesAgainInATransactionOfTheParent() {
@@ -158,8 +197,13 @@ class SeveralFencesTests {
 	}
 
 	private static TransactionFence fence(DataSource dataSource, String namespace) {
-		return new TransactionFence(new JdbcFencingGuard(dataSource, "fence", (hold) -> namespace + hold.lock()),
-				dataSource, Object::toString, (method, type) -> null, (hold) -> true, (refusal) -> {
+		return fence(dataSource, "fence", (hold) -> namespace + hold.lock(), (hold) -> true);
+	}
+
+	private static TransactionFence fence(DataSource dataSource, String table, Function<LockHandle, String> id,
+			Predicate<LockHandle> own) {
+		return new TransactionFence(new JdbcFencingGuard(dataSource, table, id), dataSource, Object::toString,
+				(method, type) -> null, own, (refusal) -> {
 				});
 	}
 
