@@ -30,7 +30,10 @@ final class FenceDatabase {
 
 	private final boolean routes;
 
-	/** Known after the first transaction, unless the data source routes. */
+	/**
+	 * Known after the first transaction, unless the data source routes and only the URL
+	 * tells where.
+	 */
 	private volatile @Nullable String likely;
 
 	FenceDatabase(DataSource dataSource, String table, Supplier<FenceSql> sql) {
@@ -73,7 +76,7 @@ final class FenceDatabase {
 		}
 		try {
 			String url = String.valueOf(connection.getMetaData().getURL()).split("[?;]", 2)[0];
-			if (this.routes) {
+			if (this.routes && !this.sql.get().tellsServers()) {
 				return "%s %s %s %s".formatted(this.table, url, connection.getCatalog(),
 						this.table.contains(".") ? "" : connection.getSchema());
 			}

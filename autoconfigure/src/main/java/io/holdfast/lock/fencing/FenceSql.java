@@ -33,6 +33,11 @@ enum FenceSql {
 		}
 
 		@Override
+		boolean tellsServers() {
+			return true;
+		}
+
+		@Override
 		boolean continuesAfterRollback() {
 			return false;
 		}
@@ -183,6 +188,11 @@ enum FenceSql {
 	 */
 	@Nullable String database(Connection connection, String table) throws SQLException {
 		return table.contains(".") ? "" : connection.getCatalog();
+	}
+
+	/** Whether that also distinguishes a table from one on another server. */
+	boolean tellsServers() {
+		return false;
 	}
 
 	private static String text(Connection connection, String query) throws SQLException {

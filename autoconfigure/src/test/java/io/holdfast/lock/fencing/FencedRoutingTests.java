@@ -146,16 +146,35 @@ class FencedRoutingTests {
 	}
 
 	/** Such as the endpoints of a cluster. */
-	@Test
-	void innerTransactionDoesNotWaitForTheRowBehindAnotherUrl() {
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void innerTransactionDoesNotWaitForTheRowBehindAnotherUrl(boolean ofSpring) {
 		try (PostgresServer postgres = PostgresServer.started()) {
 			String url = postgres.jdbcUrl() + "&options=-c%20lock_timeout=3s";
 			assertThat(url).contains("//127.0.0.1");
 			this.routing.lead(Map.of("one", withFences(new DriverManagerDataSource(url)), "two",
 					new DriverManagerDataSource(url.replace("//127.0.0.1", "//localhost"))));
 			AtomicBoolean ran = new AtomicBoolean();
-			behindAnotherKind().executeWithoutResult((status) -> inner("two", () -> ran.set(true)));
+			(ofSpring ? this.outer : behindAnotherKind())
+				.executeWithoutResult((status) -> inner("two", () -> ran.set(true)));
 			assertThat(ran).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void holderThatIsStaleInAnotherDatabaseOfAServerIsRefused(boolean ofSpring) {
+		try (PostgresServer postgres = PostgresServer.started()) {
+			DataSource first = withFences(new DriverManagerDataSource(postgres.jdbcUrl()));
+			new JdbcTemplate(first).execute("CREATE DATABASE second");
+			DataSource second = withFences(
+					new DriverManagerDataSource(postgres.jdbcUrl().replace("/postgres?", "/second?")));
+			new JdbcTemplate(second).update("INSERT INTO fence VALUES ('stock:42', 'stock:42', 20, 'successor')");
+			this.routing.lead(Map.of("one", first, "two", second));
+			TransactionTemplate outermost = ofSpring ? this.outer : behindAnotherKind();
+			outermost.executeWithoutResult((status) -> assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> inner("two", () -> {
+				})));
 		}
 	}
 
