@@ -94,11 +94,14 @@ final class FenceDatabase {
 				return inner.database;
 			}
 		}
-		String own = answer(connection);
-		String others = answer(outer);
-		String database = (own == null || others == null || own.equals(others)) ? likely : likely + " " + own;
+		String own = answer(connection, (asked) -> this.sql.get().database(asked, this.table));
+		String database = (own == null || hasPassed(outer, own)) ? likely : likely + " " + own;
 		TransactionSynchronizationManager.registerSynchronization(new Inner(connection, likely, database));
 		return database;
+	}
+
+	private boolean hasPassed(ConnectionHolder outer, String own) {
+		return !Boolean.FALSE.equals(answer(outer, (asked) -> this.sql.get().hasPassed(asked, this.table, own)));
 	}
 
 	/**
@@ -106,15 +109,25 @@ final class FenceDatabase {
 	 * failed statement in PostgreSQL. Then both transactions count as in one database:
 	 * the inner one would otherwise wait for the outer one.
 	 */
-	private @Nullable String answer(ConnectionHolder transaction) {
+	private static <T> @Nullable T answer(ConnectionHolder transaction, Question<T> question) {
 		try {
 			// a connection beside a transaction is returned while that is suspended
-			return (transaction.getConnectionHandle() != null)
-					? this.sql.get().database(transaction.getConnection(), this.table) : null;
+			return (transaction.getConnectionHandle() != null) ? question.ask(transaction.getConnection()) : null;
 		}
 		catch (SQLException ex) {
 			return null;
 		}
+	}
+
+	/**
+	 * What a database is asked.
+	 *
+	 * @param <T> the type of the answer
+	 */
+	private interface Question<T> {
+
+		@Nullable T ask(Connection connection) throws SQLException;
+
 	}
 
 	/**

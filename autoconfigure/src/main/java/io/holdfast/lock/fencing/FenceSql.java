@@ -27,9 +27,15 @@ enum FenceSql {
 
 		@Override
 		String database(Connection connection, String table) throws SQLException {
-			return text(connection,
-					"SELECT concat_ws(' ', EXTRACT(EPOCH FROM pg_postmaster_start_time()), current_database(), to_regclass('%s')::oid)"
-						.formatted(table));
+			return text(connection, "SELECT " + POSTGRESQL_TABLE.formatted("to_regclass('%s')::oid".formatted(table)));
+		}
+
+		/** The transaction may have changed its search path since it has passed. */
+		@Override
+		boolean hasPassed(Connection connection, String table, String database) throws SQLException {
+			return "1".equals(text(connection,
+					"SELECT count(DISTINCT relation) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'relation' AND mode IN ('RowShareLock', 'RowExclusiveLock') AND %s = '%s'"
+						.formatted(POSTGRESQL_TABLE.formatted("relation"), database.replace("'", "''"))));
 		}
 
 		@Override
@@ -140,6 +146,8 @@ enum FenceSql {
 
 	};
 
+	private static final String POSTGRESQL_TABLE = "concat_ws(' ', EXTRACT(EPOCH FROM pg_postmaster_start_time()), current_database(), %s)";
+
 	private static final int NAME_LENGTH = 255;
 
 	private final String advance;
@@ -190,7 +198,18 @@ enum FenceSql {
 		return table.contains(".") ? "" : connection.getCatalog();
 	}
 
-	/** Whether that also distinguishes a table from one on another server. */
+	/**
+	 * Returns whether a transaction that has passed has done so at a table.
+	 * @param connection the connection of the transaction
+	 * @param table the name of the table
+	 * @param database what distinguishes the table
+	 */
+	boolean hasPassed(Connection connection, String table, String database) throws SQLException {
+		String other = database(connection, table);
+		return other == null || other.equals(database);
+	}
+
+	/** Whether what distinguishes a table differs on another server. */
 	boolean tellsServers() {
 		return false;
 	}

@@ -92,6 +92,25 @@ class SeveralFencesTests {
 		}
 	}
 
+	/** Such as for a tenant, in the same session. */
+	@Test
+	void innerTransactionDoesNotWaitIfTheOuterOneSwitchesItsSchema() {
+		try (PostgresServer postgres = PostgresServer.started()) {
+			Fenced fenced = new Fenced(postgres.jdbcUrl() + "&options=-c%20lock_timeout=3s");
+			fenced.jdbc.execute("CREATE SCHEMA tenant; CREATE TABLE tenant.fence (LIKE fence INCLUDING ALL)");
+			fenced.transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			holding(() -> fenced.transaction.executeWithoutResult((outer) -> {
+				fenced.jdbc.execute("SET LOCAL search_path TO tenant");
+				fenced.transaction.executeWithoutResult(
+						(inner) -> assertThat(fenced.jdbc.queryForList("SELECT lock_id FROM fence", String.class))
+							.isEmpty());
+				fenced.transaction.executeWithoutResult((inner) -> {
+				});
+			}));
+			assertThat(fenced.jdbc.queryForList("SELECT token FROM fence", Long.class)).containsExactly(10L);
+		}
+	}
+
 	@Test
 	void innerTransactionDoesNotWaitForTheOuterOneInTheSameDatabase() {
 		Fenced child = new Fenced("jdbc:h2:mem:parent;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=100");
