@@ -71,7 +71,8 @@ final class JetcdClient implements EtcdClient {
 			.waitForReady(false)
 			.connectTimeout(responseTimeout)
 			.keepaliveTime(SILENCE)
-			.keepaliveTimeout(responseTimeout)
+			// slow requests do not delay the response to a ping
+			.keepaliveTimeout((responseTimeout.compareTo(SILENCE) < 0) ? responseTimeout : SILENCE)
 			.keepaliveWithoutCalls(false)
 			.retryMaxAttempts(1)
 			.retryDelay(20)

@@ -23,21 +23,31 @@ class EtcdSilentMemberTests extends OneEtcdServer {
 	/** Of these, every second one goes to the same member. */
 	private static final int REQUESTS = 10;
 
-	private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(1);
-
 	/** Well below the 40 s after which jetcd by default gives a silent member up. */
 	private static final Duration SOON = Duration.ofSeconds(20);
+
+	private static final Duration LONG = Duration.ofMinutes(1);
 
 	@Slow
 	@Test
 	void silentMemberIsSkippedSoon() throws Exception {
+		silentMemberIsSkipped(Duration.ofSeconds(1), SOON);
+	}
+
+	@Slow
+	@Test
+	void silentMemberIsSkippedBeforeALongResponseTimeout() throws Exception {
+		silentMemberIsSkipped(LONG, LONG.dividedBy(2));
+	}
+
+	private static void silentMemberIsSkipped(Duration responseTimeout, Duration within) throws Exception {
 		try (TcpProxy silent = TcpProxy.to(server.port());
 				TcpProxy other = TcpProxy.to(server.port());
 				JetcdClient client = JetcdClient.create(Client.builder().endpoints(endpoint(silent), endpoint(other)),
-						RESPONSE_TIMEOUT)) {
+						responseTimeout)) {
 			Awaitility.await("both members").until(() -> respondsToAll(client));
 			silent.stall();
-			Awaitility.await("the other member").atMost(SOON).until(() -> respondsToAll(client));
+			Awaitility.await("the other member").atMost(within).until(() -> respondsToAll(client));
 			silent.flow();
 		}
 	}
