@@ -69,7 +69,8 @@ final class JetcdClient implements EtcdClient {
 		return new JetcdClient(where.copy()
 			.executorService(threads.executor())
 			.waitForReady(false)
-			.connectTimeout(responseTimeout)
+			// Netty counts milliseconds with 31 bits
+			.connectTimeout(Duration.ofMillis(Math.min(responseTimeout.toMillis(), Integer.MAX_VALUE)))
 			.keepaliveTime(SILENCE)
 			// slow requests do not delay the response to a ping
 			.keepaliveTimeout((responseTimeout.compareTo(SILENCE) < 0) ? responseTimeout : SILENCE)

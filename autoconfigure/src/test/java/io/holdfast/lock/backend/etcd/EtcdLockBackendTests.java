@@ -51,6 +51,7 @@ import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -86,6 +87,14 @@ class EtcdLockBackendTests extends OneEtcdServer {
 		EtcdLockBackend other = backend(endpoints);
 		this.others.add(other);
 		return other;
+	}
+
+	@Test
+	void timeoutMayBeLongerThanTheClientCanCount() {
+		EtcdLockBackend patient = new EtcdLockBackend(Client.builder().endpoints(server.endpoint()),
+				new EtcdLockOptions(NAMESPACE, Duration.ofDays(366)));
+		this.others.add(patient);
+		assertThatNoException().isThrownBy(patient::verify);
 	}
 
 	@Test
