@@ -231,8 +231,9 @@ public final class TransactionFence implements Fence {
 
 	private boolean passWithAll(Predicate<PassedHolds.Earlier> trusted, boolean first) {
 		ConnectionHolder connection = fencedConnection();
-		if (connection != null && !holds().isEmpty()) {
-			pass(holds(), connection, trusted, first);
+		List<LockHandle> holds = (connection != null) ? holds() : List.of();
+		if (connection != null && !holds.isEmpty()) {
+			pass(holds, connection, trusted, first);
 		}
 		return connection != null;
 	}
