@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param backend the name of the backend
  * @param holders the holders in all instances; several only in shared mode
  * @param waiters the number of claims in the wait queue of the store, or {@code null} if
- * the store keeps none. Further callers may wait in their own instances
+ * that is not known. Further callers may wait in their own instances
  */
 public record LockState(LockName lock, String backend, List<Holder> holders, @Nullable Integer waiters) {
 

@@ -63,6 +63,11 @@ abstract class ForwardingBackend implements LockBackend {
 	}
 
 	@Override
+	public boolean findsOnCaller() {
+		return this.store.findsOnCaller();
+	}
+
+	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return this.store.tryAcquire(claim);
 	}

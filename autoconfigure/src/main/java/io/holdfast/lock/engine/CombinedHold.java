@@ -146,7 +146,7 @@ final class CombinedHold implements HeldLocks {
 	public void close() {
 		if (this.parts.get(0).isBoundHere()) {
 			LockBackend backend = this.parts.get(0).lease().request().backend();
-			IdleWait.join(CallerReleases.close(backend, () -> close(this.parts, Hold::release)));
+			IdleWait.join(CallerRequests.close(backend, () -> close(this.parts, Hold::release)));
 		}
 		else {
 			close(this.parts, Hold::release);

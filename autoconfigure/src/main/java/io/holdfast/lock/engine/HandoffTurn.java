@@ -23,9 +23,12 @@ import io.holdfast.lock.spi.OwnerId;
  * and is renewed at once, which tells that holder.
  *
  * <p>
+ * A blocking backend is asked on a thread that has passed the lease on, because the
+ * question must not occupy a thread of the engine.
+ *
+ * <p>
  * A lease has one turn if it was granted after a rejection, because other JVMs want the
- * lock as well, if it is sticky, because they can demand it, and if its backend blocks,
- * because a question would occupy a thread and a connection. Thread-safe.
+ * lock as well, and if it is sticky, because they can demand it. Thread-safe.
  */
 final class HandoffTurn {
 
@@ -53,8 +56,7 @@ final class HandoffTurn {
 		this.lease = lease;
 		this.context = context;
 		this.startedAt = lease.grantedAt;
-		this.mayAsk = new AtomicBoolean(
-				!contended && !lease.grant().sticky() && !backend().capabilities().has(Capability.BLOCKING));
+		this.mayAsk = new AtomicBoolean(!contended && !lease.grant().sticky());
 	}
 
 	/**
@@ -111,6 +113,25 @@ final class HandoffTurn {
 		if (!halfOver || !this.mayAsk.compareAndSet(true, false)) {
 			return;
 		}
+		if (!backend().capabilities().has(Capability.BLOCKING)) {
+			ask();
+		}
+		else if (!CallerRequests.add(this::askHereIfPossible)) {
+			this.mayAsk.set(true);
+		}
+	}
+
+	/** Leaves the question to another thread that passes the lease on, if possible. */
+	private void askHereIfPossible() {
+		if (backend().findsOnCaller() && !Thread.currentThread().isInterrupted()) {
+			ask();
+		}
+		else {
+			this.mayAsk.set(true);
+		}
+	}
+
+	private void ask() {
 		long askedAt = this.context.time().nanos();
 		int holdersSoFar = this.lease.holders;
 		StoreResponses.ask(backend()::find, this.lease.grant().claim().lock()).whenComplete((state, failure) -> {

@@ -256,7 +256,7 @@ final class Hold extends ClosableHold implements HeldLocks {
 			release();
 			return;
 		}
-		IdleWait.join(CallerReleases.close(this.lease.request().backend(), this::release));
+		IdleWait.join(CallerRequests.close(this.lease.request().backend(), this::release));
 	}
 
 	@Override

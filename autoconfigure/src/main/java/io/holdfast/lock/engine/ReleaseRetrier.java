@@ -215,7 +215,7 @@ final class ReleaseRetrier {
 			if (!this.backend.capabilities().has(Capability.BLOCKING)) {
 				send();
 			}
-			else if (!CallerReleases.add(this::sendHereIfPossible)) {
+			else if (!CallerRequests.add(this::sendHereIfPossible)) {
 				ReleaseRetrier.this.threads.execute(this::send);
 			}
 		}

@@ -69,6 +69,18 @@ public interface LockBackend {
 	}
 
 	/**
+	 * Returns whether the calling thread may {@link #find} a lock although this backend
+	 * blocks. The engine asks a blocking backend on the thread that has closed a hold and
+	 * passed its lease on. If the backend objects, it is not asked whether another claim
+	 * waits, so the lease is released after its turn. It must object where it does for
+	 * {@link #releasesOnCaller}, and should if it never knows that no claim waits.
+	 * @return whether to ask on the calling thread; {@code false} by default
+	 */
+	default boolean findsOnCaller() {
+		return false;
+	}
+
+	/**
 	 * Attempts once to acquire a lock. The same owner may repeat the attempt and receives
 	 * the same grant and token, or a greater token if servers that missed the attempt
 	 * join the grant. A store with a wait queue keeps the owner's position between

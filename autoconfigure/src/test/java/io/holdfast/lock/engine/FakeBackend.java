@@ -77,6 +77,8 @@ final class FakeBackend implements LockBackend {
 
 	boolean releasesOnCaller;
 
+	boolean findsOnCaller;
+
 	/** The thread that delivers responses, if there is one. */
 	volatile @Nullable Thread responseThread;
 
@@ -109,6 +111,11 @@ final class FakeBackend implements LockBackend {
 	@Override
 	public boolean releasesOnCaller() {
 		return this.releasesOnCaller;
+	}
+
+	@Override
+	public boolean findsOnCaller() {
+		return this.findsOnCaller;
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -197,10 +198,61 @@ class HandoffTurnTests extends HandoffCallers {
 		assertNothingLeft();
 	}
 
+	/** The steps of this caller run on the thread of the test, which may block. */
+	private void useByThread(Runnable beforeClose) {
+		this.fixture.backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
+		this.fixture.backend.waiters = 0;
+		LockHandle handle = this.fixture.engine.acquire(request().build());
+		beforeClose.run();
+		this.fixture.time.advance(HOLD.multipliedBy(2));
+		handle.close();
+		runSteps();
+	}
+
 	@Test
-	void blockingStoreIsNotAsked() {
+	void threadThatPassesTheLeaseOnAsksABlockingStore() {
+		limit(64, TURN);
+		this.fixture.backend.findsOnCaller = true;
+		List<CompletableFuture<LockHandle>> waiting = new ArrayList<>();
+		useByThread(() -> waiting.addAll(callers(4)));
+		assertThat(this.fixture.backend.finds).isOne();
+		use(waiting);
+		assertThat(calls()).containsExactly(ONE_LEASE);
+		assertThat(this.fixture.backend.finds).isOne();
+		assertNothingLeft();
+	}
+
+	@Test
+	void blockingStoreThatObjectsIsNotAsked() {
+		limit(64, TURN);
+		List<CompletableFuture<LockHandle>> waiting = new ArrayList<>();
+		useByThread(() -> waiting.addAll(callers(3)));
+		use(waiting);
+		assertThat(calls()).containsExactly(TWO_LEASES);
+		assertThat(this.fixture.backend.finds).isZero();
+		assertNothingLeft();
+	}
+
+	@Test
+	void interruptedThreadDoesNotAskABlockingStore() {
+		limit(64, TURN);
+		this.fixture.backend.findsOnCaller = true;
+		List<CompletableFuture<LockHandle>> waiting = new ArrayList<>();
+		useByThread(() -> {
+			waiting.addAll(callers(1));
+			Thread.currentThread().interrupt();
+		});
+		assertThat(Thread.interrupted()).isTrue();
+		use(waiting);
+		assertThat(this.fixture.backend.finds).isZero();
+		assertNothingLeft();
+	}
+
+	@Test
+	void holdOfNoThreadDoesNotAskABlockingStore() {
 		limit(64, TURN);
 		this.fixture.backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
+		this.fixture.backend.findsOnCaller = true;
 		this.fixture.backend.waiters = 0;
 		use(callers(5));
 		assertThat(calls()).containsExactly(TWO_LEASES);

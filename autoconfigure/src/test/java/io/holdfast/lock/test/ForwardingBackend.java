@@ -47,6 +47,11 @@ public abstract class ForwardingBackend implements LockBackend {
 	}
 
 	@Override
+	public boolean findsOnCaller() {
+		return this.backend.findsOnCaller();
+	}
+
+	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		return this.backend.tryAcquire(claim);
 	}

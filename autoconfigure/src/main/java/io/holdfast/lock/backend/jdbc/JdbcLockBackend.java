@@ -135,6 +135,11 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	@Override
+	public boolean findsOnCaller() {
+		return releasesOnCaller();
+	}
+
+	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		LockName lock = claim.lock();
 		long number = this.waits.nextAttempt();

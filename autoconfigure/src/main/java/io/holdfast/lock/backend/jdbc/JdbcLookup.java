@@ -38,13 +38,18 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 
 	private static final String EMPTY_TEXT = "SELECT CASE WHEN '' = '' THEN 1 ELSE 0 END";
 
-	/** The database knows the first waiter only, so it tells nothing about waiters. */
+	/**
+	 * The database knows the first waiter, and when the latest claim announced that it
+	 * waits. So it tells if none waits behind a writer, but not how many do.
+	 */
 	CompletionStage<LockState> find(LockName lock) {
 		try {
 			JdbcStatements sql = this.statements.get();
-			List<LockState.Holder> holders = this.connections.single((jdbc) -> jdbc.query(sql.findHolders,
-					Map.of("id", this.options.id(lock)), (row, number) -> holder(row)));
-			return CompletableFuture.completedStage(new LockState(lock, JdbcLockBackend.NAME, holders, null));
+			List<Found> found = this.connections.single((jdbc) -> jdbc.query(sql.findHolders,
+					Map.of("id", this.options.id(lock)), (row, number) -> found(row)));
+			Integer waiters = found.stream().anyMatch(Found::unwanted) ? 0 : null;
+			return CompletableFuture.completedStage(
+					new LockState(lock, JdbcLockBackend.NAME, found.stream().map(Found::holder).toList(), waiters));
 		}
 		catch (SQLException ex) {
 			return CompletableFuture.failedStage(JdbcErrors.ofQuery(ex, this.options.table()));
@@ -54,9 +59,11 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 		}
 	}
 
-	private static LockState.Holder holder(ResultSet row) throws SQLException {
-		return new LockState.Holder(row.getString(1), LockMode.valueOf(row.getString(4)),
-				Grant.fencingTokenOf(row.getLong(2)), Duration.of(row.getLong(3), ChronoUnit.MICROS));
+	private static Found found(ResultSet row) throws SQLException {
+		return new Found(
+				new LockState.Holder(row.getString(1), LockMode.valueOf(row.getString(4)),
+						Grant.fencingTokenOf(row.getLong(2)), Duration.of(row.getLong(3), ChronoUnit.MICROS)),
+				row.getInt(5) == 1);
 	}
 
 	/** Releases an exclusive lock by force. */
@@ -158,6 +165,15 @@ record JdbcLookup(JdbcConnections connections, StatementSource statements, JdbcL
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedStage(ex);
 		}
+	}
+
+	/**
+	 * A holder that the database knows.
+	 *
+	 * @param holder the holder
+	 * @param unwanted whether no claim waits for its lock
+	 */
+	private record Found(LockState.Holder holder, boolean unwanted) {
 	}
 
 	/** Determines the statements at their first use, which needs the database. */

@@ -2,8 +2,14 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
@@ -198,6 +204,59 @@ class JdbcTurnTests extends OnEveryDatabase {
 				refused(other, elsewhere);
 			}
 			released(other, soonGranted(other, elsewhere));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void databaseKnowsThatNoClaimWaitsOnlyIfNoneHasWaitedLately(Database database) throws Exception {
+		LockBackend store = keepingFor(database, LONG);
+		LockName lock = newLock();
+		Grant held = granted(store, nonWaiting(lock));
+		refused(store, nonWaiting(lock));
+		assertThat(answer(store.find(lock)).waiters()).isZero();
+		Claim first = waiting(lock);
+		refused(store, first);
+		refused(store, waiting(lock));
+		answer(store.abandon(first));
+		assertThat(answer(store.find(lock)).waiters()).as("the second claim waits, but is not named").isNull();
+		released(store, held);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void waitersBehindReadersAreNotKnown(Database database) throws Exception {
+		LockBackend store = keepingFor(database, LONG);
+		LockName lock = newLock();
+		Grant held = granted(store, nonWaiting(lock, LockMode.SHARED));
+		assertThat(answer(store.find(lock)).waiters()).isNull();
+		released(store, held);
+	}
+
+	/** The thread that passes the lease on asks the database, and others take it over. */
+	@ParameterizedTest
+	@EnumSource
+	void leaseOutlivesItsTurnWhileNoOtherInstanceWaits(Database database) throws Exception {
+		LockName lock = newLock();
+		Duration turn = Duration.ofMillis(200);
+		Map<String, Long> starts = new ConcurrentHashMap<>();
+		CompletableFuture<Void> outlived = new CompletableFuture<>();
+		LockBackends backends = new LockBackends(List.of(keepingFor(database, LONG)), JdbcLockBackend.NAME);
+		try (LockEngine engine = new LockEngine(backends, settings().waitTime(LONG).handoff(1024, turn).build(),
+				TransactionBoundary.NONE, List.of())) {
+			Runnable caller = () -> {
+				while (!outlived.isDone()) {
+					try (LockHandle handle = engine.acquire(LockRequest.of(lock.name(), lock.key()))) {
+						LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+						long now = System.nanoTime();
+						if (now - starts.computeIfAbsent(handle.ownerId(), (lease) -> now) > 2 * turn.toNanos()) {
+							outlived.complete(null);
+						}
+					}
+				}
+			};
+			Stream.generate(() -> new Thread(caller)).limit(4).forEach(Thread::start);
+			assertThat(outlived).succeedsWithin(BOUND);
 		}
 	}
 

@@ -19,9 +19,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Tests for {@link CallerReleases}: which thread releases a lock at a blocking backend.
+ * Tests for {@link CallerRequests}: which thread releases a lock at a blocking backend.
  */
-class CallerReleasesTests {
+class CallerRequestsTests {
 
 	private final FakeBackend backend = new FakeBackend();
 
@@ -92,26 +92,26 @@ class CallerReleasesTests {
 	@Test
 	void releaseFollowsEverythingElseThatTheCloseDoes() {
 		List<String> steps = new ArrayList<>();
-		String result = CallerReleases.close(this.backend, () -> {
-			assertThat(CallerReleases.add(() -> steps.add("release"))).isTrue();
-			CallerReleases.close(this.backend, () -> CallerReleases.add(() -> steps.add("inner release")));
+		String result = CallerRequests.close(this.backend, () -> {
+			assertThat(CallerRequests.add(() -> steps.add("release"))).isTrue();
+			CallerRequests.close(this.backend, () -> CallerRequests.add(() -> steps.add("inner release")));
 			steps.add("restore");
 			return "closed";
 		});
 		assertThat(result).isEqualTo("closed");
 		assertThat(steps).containsExactly("inner release", "restore", "release");
-		assertThat(CallerReleases.add(() -> steps.add("none"))).isFalse();
+		assertThat(CallerRequests.add(() -> steps.add("none"))).isFalse();
 	}
 
 	@Test
 	void releaseIsSentThoughTheCloseThrows() {
 		List<String> steps = new ArrayList<>();
-		assertThatIllegalStateException().isThrownBy(() -> CallerReleases.close(this.backend, () -> {
-			CallerReleases.add(() -> steps.add("release"));
+		assertThatIllegalStateException().isThrownBy(() -> CallerRequests.close(this.backend, () -> {
+			CallerRequests.add(() -> steps.add("release"));
 			throw new IllegalStateException("restore");
 		}));
 		assertThat(steps).containsExactly("release");
-		assertThat(CallerReleases.add(() -> steps.add("none"))).isFalse();
+		assertThat(CallerRequests.add(() -> steps.add("none"))).isFalse();
 	}
 
 }

@@ -1,0 +1,58 @@
+package io.holdfast.lock.engine;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.spi.Capability;
+import io.holdfast.lock.spi.LockBackend;
+
+/**
+ * Lets the thread that closes a hold send the release to a blocking backend, or the
+ * question whether its lease may pass on further. Otherwise, a worker sends a release:
+ * the next caller of the lock then waits until that worker runs, and two switches of
+ * threads cost more than a fast store.
+ *
+ * <p>
+ * The request is sent at the end, when the close has restored what it had set aside. Only
+ * then is it known whether the thread has a connection that the request may wait for.
+ */
+final class CallerRequests {
+
+	private static final ThreadLocal<@Nullable Deque<Runnable>> COLLECTED = new ThreadLocal<>();
+
+	private CallerRequests() {
+	}
+
+	/**
+	 * Closes a hold, and then sends the requests that this has collected.
+	 * @param backend the backend of the hold; one that does not block collects none
+	 */
+	static <T> T close(LockBackend backend, Supplier<T> closing) {
+		if (!backend.capabilities().has(Capability.BLOCKING)) {
+			return closing.get();
+		}
+		Deque<Runnable> outer = COLLECTED.get();
+		Deque<Runnable> requests = new ArrayDeque<>(2);
+		COLLECTED.set(requests);
+		try {
+			return closing.get();
+		}
+		finally {
+			COLLECTED.set(outer);
+			requests.forEach(Runnable::run);
+		}
+	}
+
+	/**
+	 * Adds a request to the close that runs on this thread.
+	 * @return {@code false} if there is none, so that this thread must not send it
+	 */
+	static boolean add(Runnable request) {
+		Deque<Runnable> requests = COLLECTED.get();
+		return requests != null && requests.add(request);
+	}
+
+}
