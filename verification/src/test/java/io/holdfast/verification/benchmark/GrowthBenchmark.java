@@ -59,6 +59,7 @@ class GrowthBenchmark {
 				write();
 			}
 		}
+		assertThat(this.report.toMarkdown()).as("the stores and curves that match '%s'", this.wanted).isNotEmpty();
 		assertThat(this.report.breaches()).isZero();
 	}
 

@@ -58,6 +58,7 @@ class PeerBenchmark {
 		Pattern wanted = Pattern.compile(System.getProperty("benchmark", ".*"));
 		BenchmarkReport report = run(wanted, Integer.getInteger("benchmark.rounds", 3),
 				Long.getLong("benchmark.millis", 300), BenchmarkChild.COMPILE_EARLY);
+		assertThat(report.toMarkdown()).as("the stores and workloads that match '%s'", wanted).isNotEmpty();
 		assertThat(report.breaches()).isZero();
 	}
 
