@@ -131,7 +131,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	/** Makes an attempt. Its response may be there at once, in the same step. */
 	private void ask(long now) {
 		nextPhase();
-		Attempts.Attempt attempt = this.attempts.next(now);
+		Attempt attempt = this.attempts.next(now);
 		this.sender.send(attempt);
 		if (!attempt.isDone()) {
 			awaitAnswer(attempt);
@@ -154,7 +154,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		}
 	}
 
-	private void answered(Attempts.Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
+	private void answered(Attempt attempt, @Nullable AcquireResult result, @Nullable Throwable failure) {
 		attempt.processed = true;
 		if (this.outcome.isDone()) {
 			this.attempts.withdrawUnlessKept(this.outcome.join(), attempt, result);
@@ -197,7 +197,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		this.outcome.complete(this.attempts.outcome(lease));
 	}
 
-	private void contended(AcquireResult.Contended contended, Attempts.Attempt attempt) {
+	private void contended(AcquireResult.Contended contended, Attempt attempt) {
 		this.refused = true;
 		this.attempts.rejected(attempt.willRetry);
 		nextPhase();

@@ -3,7 +3,6 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +10,6 @@ import io.holdfast.lock.LockException;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 import io.holdfast.lock.support.Failures;
 
@@ -47,15 +45,17 @@ final class Attempts {
 	 * Returns the claim of the next attempt. All attempts carry the same owner id, so a
 	 * lost response is requested again.
 	 */
-	private Claim claim(Duration remainingWait) {
+	private Claim claim(long now, Duration remainingWait) {
 		Claim same = this.claim;
 		if (same != null) {
 			return same.withRemainingWait(remainingWait);
 		}
 		ResolvedRequest request = this.acquisition.request;
-		EngineSettings settings = this.acquisition.context.settings();
-		return new Claim(request.lock(), OwnerId.random(), request.mode(), settings.storeLease(request.leaseTime()),
-				request.renew(), remainingWait, request.fair(), !settings.sticky().isZero() && request.mayShareLease());
+		EngineContext context = this.acquisition.context;
+		EngineSettings settings = context.settings();
+		return new Claim(request.lock(), context.ownerIds().next(now), request.mode(),
+				settings.storeLease(request.leaseTime()), request.renew(), remainingWait, request.fair(),
+				!settings.sticky().isZero() && request.mayShareLease());
 	}
 
 	/**
@@ -68,7 +68,7 @@ final class Attempts {
 			this.acquisition.context.retrier().requireConfirmations(this.acquisition.request);
 		}
 		Duration leftForRetries = leftForRetries();
-		Claim sent = claim(leftForRetries);
+		Claim sent = claim(now, leftForRetries);
 		this.claim = sent;
 		Attempt attempt = new Attempt(this.acquisition, now, sent, this.made == 0, !leftForRetries.isZero(),
 				this.mayHaveLeftClaim);
@@ -236,65 +236,6 @@ final class Attempts {
 			abandon();
 		}
 		attempt.onAnswered.run();
-	}
-
-	/**
-	 * One attempt: a request to the store, in one phase of the acquisition.
-	 */
-	static final class Attempt extends StoreRequest {
-
-		private final Acquisition acquisition;
-
-		private final Claim claim;
-
-		private final boolean first;
-
-		/** The phase of the acquisition to which the attempt belongs. */
-		final int phase;
-
-		/**
-		 * Whether the claim announces a retry after a rejection, so that the store may
-		 * hold state of it.
-		 */
-		final boolean willRetry;
-
-		/** Whether the store may have held state of the claim before this attempt. */
-		final boolean mayHaveLeftClaimBefore;
-
-		/** Whether a step of the acquisition has processed the response. */
-		boolean processed;
-
-		/** Whether an earlier attempt was granted while this one was the latest. */
-		boolean earlierGranted;
-
-		/** Runs after a response that arrives after the decision was processed. */
-		private Runnable onAnswered = () -> {
-		};
-
-		private Attempt(Acquisition acquisition, long now, Claim claim, boolean first, boolean willRetry,
-				boolean mayHaveLeftClaimBefore) {
-			super(now);
-			this.acquisition = acquisition;
-			this.claim = claim;
-			this.first = first;
-			this.phase = acquisition.phase();
-			this.willRetry = willRetry;
-			this.mayHaveLeftClaimBefore = mayHaveLeftClaimBefore;
-		}
-
-		@Override
-		long now() {
-			return this.acquisition.time.nanos();
-		}
-
-		/** Sends the claim, unless a retry has waited for a thread past the deadline. */
-		@Override
-		CompletionStage<AcquireResult> call() {
-			return (this.first || !this.acquisition.deadlineHasPassed())
-					? this.acquisition.request.backend().tryAcquire(this.claim)
-					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(StoreResponses.notSent()));
-		}
-
 	}
 
 }

@@ -13,6 +13,7 @@ import io.holdfast.lock.support.Threads;
  *
  * @param settings the settings of the engine
  * @param time the clock
+ * @param ownerIds creates the owner ids of claims
  * @param queues the wait queues of local callers
  * @param releases the releases to which the store has not responded
  * @param watchdog renews leases and detects their expiry
@@ -21,8 +22,9 @@ import io.holdfast.lock.support.Threads;
  * @param observer receives the events of locks
  * @param callbacks runs callers' code that must not run on a thread of a store
  */
-record EngineContext(EngineSettings settings, SchedulingClock time, LocalWaitQueues queues, ReleasesInProgress releases,
-		Watchdog watchdog, ReleaseRetrier retrier, HoldRegistry registry, LockObserver observer, Executor callbacks) {
+record EngineContext(EngineSettings settings, SchedulingClock time, OwnerIds ownerIds, LocalWaitQueues queues,
+		ReleasesInProgress releases, Watchdog watchdog, ReleaseRetrier retrier, HoldRegistry registry,
+		LockObserver observer, Executor callbacks) {
 
 	/**
 	 * Returns what runs a listener that the present thread notifies. A listener may end

@@ -10,22 +10,13 @@ import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
-import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Tracks how long a lock must stay closed, and ends its lease at the store.
  */
 final class LeaseEnd {
 
-	private final ReleaseRetrier retrier;
-
-	private final ReleasesInProgress releases;
-
-	private final HoldRegistry registry;
-
-	private final SchedulingClock time;
-
-	private final Duration lockDelay;
+	private final EngineContext context;
 
 	private final ResolvedRequest request;
 
@@ -44,11 +35,7 @@ final class LeaseEnd {
 	private volatile boolean releaseRequested;
 
 	LeaseEnd(EngineContext context, ResolvedRequest request, Grant grant) {
-		this.retrier = context.retrier();
-		this.releases = context.releases();
-		this.registry = context.registry();
-		this.time = context.time();
-		this.lockDelay = context.settings().lockDelay();
+		this.context = context;
 		this.request = request;
 		this.grant = grant;
 	}
@@ -56,7 +43,7 @@ final class LeaseEnd {
 	/** Keeps the lock closed for at least this time from now. Calls must not overlap. */
 	void keepClosedFor(Duration minHold) {
 		if (!minHold.isZero()) {
-			this.closedUntil = Math.max(this.closedUntil, this.time.nanos() + minHold.toNanos());
+			this.closedUntil = Math.max(this.closedUntil, this.context.time().nanos() + minHold.toNanos());
 		}
 	}
 
@@ -72,10 +59,14 @@ final class LeaseEnd {
 		}
 	}
 
+	private Duration lockDelay() {
+		return this.context.settings().lockDelay();
+	}
+
 	/** Returns the remaining time to keep the lock closed; not positive if none. */
 	long remainingNanos() {
 		long until = this.closedUntil;
-		return (until > 0) ? until - this.time.nanos() : 0;
+		return (until > 0) ? until - this.context.time().nanos() : 0;
 	}
 
 	boolean isReleaseRequested() {
@@ -89,8 +80,9 @@ final class LeaseEnd {
 	CompletableFuture<ReleaseResult> release(CompletableFuture<?> quiet) {
 		boolean ordered = isOrdered(quiet);
 		this.releaseRequested = true;
-		CompletableFuture<ReleaseResult> answered = this.retrier.release(this.request.backend(), this.grant, quiet);
-		return ordered ? answered : this.releases.add(this.request, answered);
+		CompletableFuture<ReleaseResult> answered = this.context.retrier()
+			.release(this.request.backend(), this.grant, quiet);
+		return ordered ? answered : this.context.releases().add(this.request, answered);
 	}
 
 	/**
@@ -159,8 +151,8 @@ final class LeaseEnd {
 			this.releaseRequested = true;
 		}
 		// no timer of a closing engine runs until the end of the delay
-		else if (cause == LossCause.SHUTDOWN && (remainingNanos() > 0 || !this.lockDelay.isZero())) {
-			retain(quiet, this.lockDelay);
+		else if (cause == LossCause.SHUTDOWN && (remainingNanos() > 0 || !lockDelay().isZero())) {
+			retain(quiet, lockDelay());
 		}
 		else {
 			releaseAfterLoss(cause, quiet);
@@ -174,15 +166,15 @@ final class LeaseEnd {
 	 */
 	private void releaseAfterLoss(LossCause cause, CompletableFuture<?> quiet) {
 		long minHold = (cause != LossCause.FORCED) ? remainingNanos() : 0;
-		long closed = Math.max(this.lockDelay.toNanos(), minHold);
+		long closed = Math.max(lockDelay().toNanos(), minHold);
 		if (closed <= 0) {
 			release(quiet);
 			return;
 		}
 		boolean retained = cause != LossCause.FORCED
 				&& this.request.backend().capabilities().has(Capability.SESSION_BOUND);
-		ClosedAfterLoss stillClosed = new ClosedAfterLoss(this.registry, this.time, closed, () -> release(quiet),
-				retained ? (rest) -> retain(quiet, rest) : null);
+		ClosedAfterLoss stillClosed = new ClosedAfterLoss(this.context.registry(), this.context.time(), closed,
+				() -> release(quiet), retained ? (rest) -> retain(quiet, rest) : null);
 		if (minHold > 0) {
 			this.closedAfterLoss = stillClosed;
 			// the holder may have been discarded at this moment
@@ -200,9 +192,10 @@ final class LeaseEnd {
 	 * @param atLeast the minimum time to keep the lock
 	 */
 	void retain(CompletableFuture<?> quiet, Duration atLeast) {
-		long until = Math.max(this.closedUntil, this.time.nanos() + atLeast.toNanos());
-		this.retrier.retain(this.request.backend(), this.grant, quiet,
-				() -> Duration.ofNanos(until - this.time.nanos()));
+		long until = Math.max(this.closedUntil, this.context.time().nanos() + atLeast.toNanos());
+		this.context.retrier()
+			.retain(this.request.backend(), this.grant, quiet,
+					() -> Duration.ofNanos(until - this.context.time().nanos()));
 	}
 
 }

@@ -84,8 +84,8 @@ public final class LockEngine implements LockOperations, AutoCloseable {
 			SchedulingClock time, Workers workers, Runnable closeThreads) {
 		this.backends = backends;
 		this.closeThreads = closeThreads;
-		this.context = new EngineContext(settings, time, new LocalWaitQueues(time), new ReleasesInProgress(),
-				new Watchdog(time, settings, observer, workers.renewals()),
+		this.context = new EngineContext(settings, time, new OwnerIds(), new LocalWaitQueues(time),
+				new ReleasesInProgress(), new Watchdog(time, settings, observer, workers.renewals()),
 				new ReleaseRetrier(time, settings, workers.releases()), new HoldRegistry(), observer,
 				workers.callbacks());
 		this.boundary = boundary;

@@ -24,7 +24,7 @@ public final class OwnerId {
 
 	/**
 	 * Creates an identity from its text.
-	 * @param value the text; 36 characters if it comes from {@link #random()}
+	 * @param value the text; 36 characters if the identity was created from numbers
 	 */
 	public OwnerId(String value) {
 		this.high = 0;
@@ -32,7 +32,12 @@ public final class OwnerId {
 		this.value = Objects.requireNonNull(value, "'value' must not be null");
 	}
 
-	OwnerId(long high, long low) {
+	/**
+	 * Creates an identity from a random number of 128 bits.
+	 * @param high the first half of its bits
+	 * @param low the other half
+	 */
+	public OwnerId(long high, long low) {
 		this.high = high;
 		this.low = low;
 	}
@@ -42,7 +47,8 @@ public final class OwnerId {
 	 * @return the identity
 	 */
 	public static OwnerId random() {
-		return RandomBatch.nextId();
+		UUID random = UUID.randomUUID();
+		return new OwnerId(random.getMostSignificantBits(), random.getLeastSignificantBits());
 	}
 
 	/**

@@ -97,8 +97,8 @@ public class HoldModel {
 			}
 		};
 		EngineSettings settings = EngineSettings.DEFAULTS;
-		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time), new ReleasesInProgress(),
-				new Watchdog(this.time, settings, observer, Runnable::run),
+		return new EngineContext(settings, this.time, new OwnerIds(), new LocalWaitQueues(this.time),
+				new ReleasesInProgress(), new Watchdog(this.time, settings, observer, Runnable::run),
 				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), observer, Runnable::run);
 	}
 
@@ -242,8 +242,8 @@ public class HoldModel {
 		return Stream
 			.of("org.apache.commons.logging.", "ch.qos.logback.", "org.slf4j.", "java.time.", "java.lang.String",
 					"java.util.Formatter", "java.util.UUID", "java.security.", OwnerId.class.getName(),
-					OwnerId.class.getPackageName() + ".RandomBatch", ResolvedRequest.class.getName(),
-					DurationText.class.getName(), LoggingLockObserver.class.getName(), LockName.class.getName())
+					OwnerIds.class.getName(), ResolvedRequest.class.getName(), DurationText.class.getName(),
+					LoggingLockObserver.class.getName(), LockName.class.getName())
 			.anyMatch(type::startsWith);
 	}
 

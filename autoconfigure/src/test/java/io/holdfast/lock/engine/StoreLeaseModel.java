@@ -66,8 +66,9 @@ public class StoreLeaseModel {
 
 		};
 		EngineSettings settings = settings().sticky(Duration.ofSeconds(1)).build();
-		return new EngineContext(settings, this.time, new LocalWaitQueues(this.time, new StripedMap<>(1)),
-				new ReleasesInProgress(), new Watchdog(this.time, settings, observer, Runnable::run),
+		return new EngineContext(settings, this.time, new OwnerIds(),
+				new LocalWaitQueues(this.time, new StripedMap<>(1)), new ReleasesInProgress(),
+				new Watchdog(this.time, settings, observer, Runnable::run),
 				new ReleaseRetrier(this.time, settings, Runnable::run), new HoldRegistry(), observer, Runnable::run);
 	}
 
