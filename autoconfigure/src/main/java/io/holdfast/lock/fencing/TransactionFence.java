@@ -53,7 +53,7 @@ import io.holdfast.lock.support.TransactionAwareDataSources;
  */
 public final class TransactionFence implements Fence {
 
-	/** Whether an outer transaction has ended meanwhile is checked before the commit. */
+	/** Before the commit, an outer transaction is asked whether it has ended. */
 	private static final Predicate<PassedHolds.Earlier> SINCE_BEGIN = (outer) -> true;
 
 	private final JdbcFencingGuard guard;
@@ -98,10 +98,7 @@ public final class TransactionFence implements Fence {
 		return new FenceListener(() -> (fence.get() instanceof TransactionFence present) ? present : null);
 	}
 
-	/**
-	 * Verifies that the table can be used; throws the exception of the database
-	 * otherwise.
-	 */
+	/** Verifies the table; throws the database's exception if it cannot be used. */
 	public void verify() {
 		this.guard.verify();
 	}
@@ -219,6 +216,7 @@ public final class TransactionFence implements Fence {
 	 * @throws LockConfigurationException if there is no transaction that could be fenced
 	 */
 	public void advance(LockHandle hold) {
+		CommitVeto.throwReason();
 		ConnectionHolder connection = fencedConnection();
 		if (connection == null) {
 			throw new LockConfigurationException(
@@ -273,8 +271,9 @@ public final class TransactionFence implements Fence {
 			List<LockHandle> ahead = PassedHolds.notAmong(holds, connection, database,
 					(passed, earlier) -> (earlier.sameHold() && trusted.test(earlier)) || isKept(passed, earlier));
 			if (!ahead.isEmpty()) {
-				this.guard.advance(ahead);
+				// before: also a transaction that is rejected keeps rows until it ends
 				PassedHolds.add(ahead, connection, database, first);
+				this.guard.advance(ahead);
 			}
 		}
 		catch (Throwable ex) {

@@ -298,4 +298,25 @@ class FencedInnerTransactionTests {
 		assertThat(exists("old")).isFalse();
 	}
 
+	/**
+	 * The outer one keeps the rows of all its locks until it has rolled back. Only at the
+	 * commit does a template learn that it was rejected.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "POSTGRESQL_FAILURE", "MARIADB_DEADLOCK" })
+	void innerTransactionDoesNotWaitForTheRowsOfARejectedOne(End end) {
+		open(end);
+		writeWithSuccessor();
+		Runnable unbind = LockContext.bind(TestHold.of("43", 10, "a"));
+		holding(10, "a",
+				() -> assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> this.outer
+					.executeWithoutResult((status) -> assertThatExceptionOfType(StaleFencingTokenException.class)
+						.isThrownBy(() -> this.inner.executeWithoutResult((nested) -> write("old"))))));
+		this.outer.executeWithoutResult((status) -> write("other lock"));
+		unbind.run();
+		assertThat(exists("old")).isFalse();
+		assertThat(exists("other lock")).isTrue();
+		assertThat(PassedHolds.isEmpty()).isTrue();
+	}
+
 }
