@@ -102,7 +102,7 @@ final class PassedHolds {
 	private static @Nullable Earlier earlier(PassedHold own, ConnectionHolder connection) {
 		Map<PassedHold, Pass> all = current();
 		Pass same = all.get(own);
-		if (same != null && same.isOpen()) {
+		if (same != null && same.isOpen() && !(same.undone && same.connection == connection)) {
 			return same.as(true);
 		}
 		return all.entrySet()
@@ -205,8 +205,7 @@ final class PassedHolds {
 
 	/**
 	 * One pass. It ends when its transaction frees the rows: after its commit, before any
-	 * other callback can begin a transaction, or by a rollback, also to an earlier
-	 * savepoint.
+	 * other callback can begin a transaction, or by a rollback.
 	 */
 	private static final class Pass implements TransactionSynchronization {
 
@@ -224,6 +223,12 @@ final class PassedHolds {
 
 		/** The savepoints since then, as far as their end is not known. */
 		private final Deque<Object> laterSavepoints = new ArrayDeque<>();
+
+		/**
+		 * Whether a rollback to an earlier savepoint has undone it. The transaction then
+		 * passes again, but some databases keep its rows locked.
+		 */
+		private boolean undone;
 
 		Pass(Set<PassedHold> passed, ConnectionHolder connection, boolean first) {
 			this.passed = passed;
@@ -257,7 +262,9 @@ final class PassedHolds {
 		@Override
 		public void savepointRollback(Object savepoint) {
 			if (this.laterSavepoints.stream().noneMatch((later) -> later == savepoint)) {
-				forget();
+				this.undone = true;
+				this.unbound.clear();
+				this.laterSavepoints.clear();
 				return;
 			}
 			// ends those after it, too

@@ -17,6 +17,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -317,6 +318,26 @@ class FencedInnerTransactionTests {
 		assertThat(exists("old")).isFalse();
 		assertThat(exists("other lock")).isTrue();
 		assertThat(PassedHolds.isEmpty()).isTrue();
+	}
+
+	/** InnoDB keeps the row locks of what it undoes. */
+	@ParameterizedTest
+	@EnumSource(names = { "POSTGRESQL_FAILURE", "MARIADB_DEADLOCK" })
+	void innerTransactionDoesNotWaitForWhatASavepointHasLocked(End end) {
+		open(end);
+		this.jdbc.update("INSERT INTO fence VALUES ('stock:42', 'stock:42', 1, 'earlier')");
+		TransactionTemplate nested = new TransactionTemplate(this.outer.getTransactionManager());
+		nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+		this.outer.executeWithoutResult((status) -> {
+			write("outer");
+			holding(10, "a", () -> {
+				nested.executeWithoutResult(TransactionExecution::setRollbackOnly);
+				this.inner.executeWithoutResult((first) -> write("first"));
+				this.inner.executeWithoutResult((second) -> write("second"));
+			});
+		});
+		assertThat(exists("first")).isTrue();
+		assertThat(exists("second")).isTrue();
 	}
 
 }
