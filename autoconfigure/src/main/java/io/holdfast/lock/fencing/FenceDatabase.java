@@ -2,6 +2,7 @@ package io.holdfast.lock.fencing;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -32,9 +33,9 @@ final class FenceDatabase {
 
 	/**
 	 * Known after the first transaction, unless the data source routes and only the URL
-	 * tells where.
+	 * tells where. Set once, because other connections may have other URLs.
 	 */
-	private volatile @Nullable String likely;
+	private final AtomicReference<@Nullable String> likely = new AtomicReference<>();
 
 	FenceDatabase(DataSource dataSource, String table, Supplier<FenceSql> sql) {
 		this.table = table;
@@ -70,7 +71,7 @@ final class FenceDatabase {
 	 * database may have URLs with different parameters.
 	 */
 	private String likely(Connection connection) {
-		String known = this.likely;
+		String known = this.likely.get();
 		if (known != null) {
 			return known;
 		}
@@ -80,8 +81,9 @@ final class FenceDatabase {
 				return "%s %s %s %s".formatted(this.table, url, connection.getCatalog(),
 						this.table.contains(".") ? "" : connection.getSchema());
 			}
-			this.likely = "%s %s".formatted(this.table, url);
-			return this.likely;
+			String first = "%s %s".formatted(this.table, url);
+			String earlier = this.likely.compareAndExchange(null, first);
+			return (earlier != null) ? earlier : first;
 		}
 		catch (SQLException ex) {
 			throw new DataAccessResourceFailureException("The database of the transaction cannot be determined", ex);
