@@ -210,8 +210,7 @@ public final class TransactionFence implements Fence {
 	}
 
 	/**
-	 * Passes the fence with a hold that is not bound to this thread, such as that of an
-	 * asynchronous acquisition.
+	 * Passes the fence with a hold that is bound to no thread.
 	 * @param hold the hold
 	 * @throws LockConfigurationException if there is no transaction that could be fenced
 	 */
@@ -229,9 +228,8 @@ public final class TransactionFence implements Fence {
 
 	private boolean passWithAll(Predicate<PassedHolds.Earlier> trusted, boolean first) {
 		ConnectionHolder connection = fencedConnection();
-		List<LockHandle> holds = (connection != null) ? holds() : List.of();
-		if (connection != null && !holds.isEmpty()) {
-			pass(holds, connection, trusted, first);
+		if (connection != null) {
+			pass(holds(), connection, trusted, first);
 		}
 		return connection != null;
 	}
@@ -266,6 +264,9 @@ public final class TransactionFence implements Fence {
 	 */
 	private void pass(List<LockHandle> holds, ConnectionHolder connection, Predicate<PassedHolds.Earlier> trusted,
 			boolean first) {
+		if (holds.isEmpty()) {
+			return;
+		}
 		try {
 			String database = this.guard.database().of(connection);
 			List<LockHandle> ahead = PassedHolds.notAmong(holds, connection, database,

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -26,7 +27,8 @@ import io.holdfast.lock.LockContext;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for a data source whose connections have different URLs of one database.
+ * Tests for what an inner transaction asks the databases, and for a data source whose
+ * connections have different URLs of one database.
  */
 class FenceDatabaseTests {
 
@@ -63,6 +65,35 @@ class FenceDatabaseTests {
 			inner.executeWithoutResult((nested) -> ran.set(true));
 		}));
 		assertThat(ran).isTrue();
+	}
+
+	/** Only the outer one has passed, with a hold that is bound to no thread. */
+	@Test
+	void innerTransactionWithoutHoldsAsksNoDatabase() {
+		DataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:asked;DB_CLOSE_DELAY=-1");
+		TestFence.clear(dataSource);
+		AtomicInteger statements = new AtomicInteger();
+		DataSource observed = new DelegatingDataSource(dataSource) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				return changed(Connection.class, super.getConnection(), "createStatement", (statement) -> {
+					statements.incrementAndGet();
+					return statement;
+				});
+			}
+
+		};
+		TransactionFence fence = TestFence.of(observed);
+		TransactionTemplate outer = new TransactionTemplate(TestFence.manager(observed, fence));
+		TransactionTemplate inner = new TransactionTemplate(outer.getTransactionManager());
+		inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		outer.executeWithoutResult((status) -> {
+			fence.advance(TestHold.of("42", 10, "a"));
+			inner.executeWithoutResult((nested) -> {
+			});
+		});
+		assertThat(statements).hasValue(0);
 	}
 
 	private String lateUrl() {
