@@ -110,6 +110,12 @@ enum FenceSql {
 	/** Works with every database: one statement for each fence that exists. */
 	ANY("", "") {
 
+		/** The schema in the name of the table is one of the catalog. */
+		@Override
+		@Nullable String database(Connection connection, String table) throws SQLException {
+			return connection.getCatalog();
+		}
+
 		/** Locks the rows first, because not every database knows FOR UPDATE. */
 		@Override
 		List<RecordedHolder> kept(JdbcOperations jdbc, String table, List<FenceEntry> entries) {

@@ -3,6 +3,7 @@ package io.holdfast.lock.fencing;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -94,6 +95,19 @@ class FenceDatabaseTests {
 			});
 		});
 		assertThat(statements).hasValue(0);
+	}
+
+	/** Such as SQL Server, where the name of a table may contain that of its schema. */
+	@Test
+	void catalogTellsTheTablesOfAnyDatabaseApart() throws SQLException {
+		try (Connection one = DriverManager.getConnection("jdbc:h2:mem:one");
+				Connection two = DriverManager.getConnection("jdbc:h2:mem:two")) {
+			String first = FenceSql.ANY.database(one, "dbo.fence");
+			assertThat(FenceSql.ANY.hasPassed(one, "dbo.fence", first)).isTrue();
+			assertThat(FenceSql.ANY.hasPassed(two, "dbo.fence", first)).isFalse();
+			assertThat(FenceSql.MYSQL.database(one, "shop.fence"))
+				.isEqualTo(FenceSql.MARIADB.database(two, "shop.fence"));
+		}
 	}
 
 	private String lateUrl() {
