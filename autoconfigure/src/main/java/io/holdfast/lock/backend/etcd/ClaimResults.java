@@ -34,6 +34,8 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 	/** Longest wait without a signal: a safety net for the watch. */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
+	private static final long RETRY_NANOS = 500_000_000;
+
 	/**
 	 * Returns the result for a position.
 	 * @param sentAt the time before the attempt was sent
@@ -71,12 +73,24 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 		String queue = this.keys.queue(queueNode.claim.lock());
 		DemandWatch watch = DemandWatch.on(this.calls, queue, queueNode.key.name(), position, () -> {
 			if (queueNode.revision() == position.revision()) {
-				this.lost.apply(queueNode, position.revision());
+				forget(queueNode, position.revision());
 				queueNode.leaseEnded(lease);
 			}
 		});
 		watch.over().thenRun(this.watches::release);
 		return watch;
+	}
+
+	/**
+	 * Forgets a hold whose key is gone. Repeats the requests that this may need until
+	 * etcd confirms them: the engine sends none for a hold that it knows is lost.
+	 */
+	private void forget(QueueNode queueNode, long revision) {
+		this.lost.apply(queueNode, revision).whenComplete((done, failure) -> {
+			if (failure != null) {
+				this.clock.after(RETRY_NANOS, () -> forget(queueNode, revision));
+			}
+		});
 	}
 
 	/**

@@ -8,10 +8,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.etcd.jetcd.ByteSequence;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockState;
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
@@ -199,6 +201,27 @@ class EtcdDemandTests extends LateEtcdBackend {
 		deleteKey();
 		this.client.carryOut();
 		awaitSignal(idle.revoked());
+		assertThat(this.backend.queueNodes.remembered()).isEmpty();
+	}
+
+	/**
+	 * An earlier attempt may still create another key, and etcd does not respond at the
+	 * moment of the forced release. The engine sends nothing for a lost hold.
+	 */
+	@Test
+	void attemptExecutedAfterAForcedReleaseLeavesNoKey() throws Exception {
+		Claim claim = sticky();
+		this.client.holdBackNextAttempt();
+		assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+		Grant idle = granted(this.backend, claim);
+		this.client.awaitQueueWatch();
+		this.client.failing(true);
+		deleteKey();
+		awaitSignal(idle.revoked());
+		assertThat(this.client.carryOut()).isOne();
+		assertThat(keys("locks/")).hasSize(1);
+		this.client.failing(false);
+		Awaitility.await().atMost(BOUND).until(() -> keys("locks/").isEmpty());
 		assertThat(this.backend.queueNodes.remembered()).isEmpty();
 	}
 
