@@ -1,0 +1,125 @@
+package io.holdfast.lock.backend.etcd;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.MethodDescriptor;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.test.Slow;
+import io.holdfast.lock.test.server.EtcdServer;
+
+import static io.holdfast.lock.backend.Verbs.BOUND;
+import static io.holdfast.lock.backend.Verbs.answer;
+import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.lasting;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for the logins of a client whose requests need one at the same time.
+ */
+@Slow
+class EtcdLoginTests {
+
+	private static final int REQUESTS = 50;
+
+	private static EtcdServer server;
+
+	private final AtomicInteger logins = new AtomicInteger();
+
+	@BeforeAll
+	static void startServer() {
+		server = EtcdServer.started();
+		server.enableAuthentication("shop", "secret", "/holdfast/shop/");
+	}
+
+	@AfterAll
+	static void stopServer() {
+		server.close();
+	}
+
+	private EtcdLockBackend backend(String password) {
+		return new EtcdLockBackend(Client.builder()
+			.endpoints(server.endpoint())
+			.user(bytes("shop"))
+			.password(bytes(password))
+			.interceptor(new Counter()), new EtcdLockOptions("shop", BOUND));
+	}
+
+	private static ByteSequence bytes(String text) {
+		return ByteSequence.from(text, StandardCharsets.UTF_8);
+	}
+
+	/** Each of these claims first requests a lease of its own. */
+	private static List<CompletionStage<AcquireResult>> attempts(EtcdLockBackend backend) {
+		return IntStream.range(0, REQUESTS)
+			.mapToObj((i) -> lasting(LockName.of("stock", String.valueOf(i)), Duration.ofMinutes(1)))
+			.map(backend::tryAcquire)
+			.toList();
+	}
+
+	@Test
+	void requestsAtTheSameTimeShareOneLogin() throws Exception {
+		try (EtcdLockBackend backend = backend("secret")) {
+			for (CompletionStage<AcquireResult> attempt : attempts(backend)) {
+				assertThat(answer(attempt)).isInstanceOf(AcquireResult.Acquired.class);
+			}
+			assertThat(this.logins).hasValue(1);
+		}
+	}
+
+	@Test
+	void requestsAtTheSameTimeShareTheFailureOfALogin() {
+		try (EtcdLockBackend backend = backend("wrong")) {
+			for (CompletionStage<AcquireResult> attempt : attempts(backend)) {
+				assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> answer(attempt))
+					.havingCause()
+					.isInstanceOf(LockBackendException.class)
+					.withMessageContaining("Check 'distributed-lock.etcd.username' and 'password'");
+			}
+			assertThat(this.logins).hasValueLessThan(REQUESTS);
+		}
+	}
+
+	/** The client throws an exception instead of sending the login. */
+	@Test
+	void requestsFailWithoutAPassword() throws Exception {
+		try (EtcdLockBackend backend = backend("")) {
+			for (int i = 0; i < 2; i++) {
+				assertThat(ask(backend, lasting(LockName.of("stock"), Duration.ofMinutes(1))))
+					.isInstanceOf(AcquireResult.Indeterminate.class);
+			}
+			assertThat(this.logins).hasValue(0);
+		}
+	}
+
+	private final class Counter implements ClientInterceptor {
+
+		@Override
+		public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+			if ("Authenticate".equals(method.getBareMethodName())) {
+				EtcdLoginTests.this.logins.incrementAndGet();
+			}
+			return next.newCall(method, options);
+		}
+
+	}
+
+}
