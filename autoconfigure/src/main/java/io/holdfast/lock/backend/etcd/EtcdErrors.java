@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.etcd;
 
+import java.util.List;
+
 import io.etcd.jetcd.common.exception.EtcdException;
 import io.grpc.Status;
 import io.grpc.StatusException;
@@ -23,6 +25,12 @@ final class EtcdErrors {
 
 	/** The error of a login at an etcd that has no users. */
 	private static final String NO_AUTHENTICATION = "authentication is not enabled";
+
+	/**
+	 * The errors of a request whose login etcd has forgotten, or that is older than the
+	 * latest change of users and roles. The next request logs in again.
+	 */
+	private static final List<String> OUTDATED_LOGIN = List.of("invalid auth token", "revision of auth store is old");
 
 	/**
 	 * The error of every request that would add data, until an operator clears the alarm.
@@ -63,6 +71,9 @@ final class EtcdErrors {
 	 */
 	static @Nullable String refusal(Throwable failure) {
 		Throwable cause = Stages.cause(failure);
+		if (OUTDATED_LOGIN.stream().anyMatch(text(cause)::contains)) {
+			return null;
+		}
 		Status.Code code = code(cause);
 		if (code == Status.Code.UNAUTHENTICATED && cause.getCause() != null) {
 			// jetcd reports this also if it could not reach the server to log in

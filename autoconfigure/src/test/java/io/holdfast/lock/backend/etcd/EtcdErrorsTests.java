@@ -2,14 +2,20 @@ package io.holdfast.lock.backend.etcd;
 
 import java.nio.channels.UnresolvedAddressException;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
 
 import io.grpc.Status;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import io.holdfast.lock.LockException;
+import io.holdfast.lock.spi.AcquireResult;
+import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.RenewResult;
 
+import static io.holdfast.lock.backend.Verbs.ask;
 import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.granted;
 import static io.holdfast.lock.backend.Verbs.released;
@@ -45,6 +51,26 @@ class EtcdErrorsTests extends LateEtcdBackend {
 			.withCause(new UnresolvedAddressException())
 			.asRuntimeException(), "/holdfast/shop/")).hasMessage(
 					"etcd could not be used: UNAVAILABLE: unresolved address. Check that it is running, its endpoints, and whether it uses TLS.");
+	}
+
+	static Stream<Status> outdatedLogins() {
+		return Stream.of(Status.UNAUTHENTICATED.withDescription("etcdserver: invalid auth token"),
+				Status.INVALID_ARGUMENT.withDescription("etcdserver: revision of auth store is old"));
+	}
+
+	/**
+	 * The client repeats such a request once, with a new login. An operator may change
+	 * users or roles again meanwhile.
+	 */
+	@ParameterizedTest
+	@MethodSource("outdatedLogins")
+	void outdatedLoginIsNoRefusal(Status outdated) throws Exception {
+		Claim claim = claim(LOCK);
+		this.client.failing(outdated.asRuntimeException());
+		AcquireResult result = ask(this.backend, claim);
+		this.client.failing(false);
+		released(this.backend, granted(this.backend, claim));
+		assertThat(result).isInstanceOf(AcquireResult.Indeterminate.class);
 	}
 
 	@Test
