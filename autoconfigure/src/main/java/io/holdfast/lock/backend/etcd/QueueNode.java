@@ -52,9 +52,12 @@ final class QueueNode {
 		this.key = key;
 	}
 
-	/** Gives the key another name, unless a request may still create the present one. */
+	/**
+	 * Gives the key another name, unless a request may still create the present one, or
+	 * the claim has ended.
+	 */
 	synchronized void renameKey() {
-		if (this.open == 0 && this.revision == 0) {
+		if (this.open == 0 && this.revision == 0 && !this.ended) {
 			this.key.rename();
 		}
 	}

@@ -45,4 +45,14 @@ class KeyNamesTests {
 		assertThat(this.names.isEmpty()).isTrue();
 	}
 
+	/** The response to its last attempt arrives late. */
+	@Test
+	void claimThatHasEndedTakesNoOtherName() {
+		QueueNode node = new QueueNode(new ClaimKey(CLAIM, 1, this.names));
+		node.end();
+		node.key.free();
+		node.renameKey();
+		assertThat(this.names.isEmpty()).isTrue();
+	}
+
 }
