@@ -206,7 +206,7 @@ final class JdbcErrors {
 				|| ex.getCause() instanceof NoSuchElementException
 				|| ex.getClass().getSimpleName().equals("PoolExhaustedException");
 		// an unreachable database has an SQL state of its own
-		if (!exhausted || SqlStates.startsWith(ex, "")) {
+		if (!exhausted || (SqlStates.startsWith(ex, "") && !isClosedByDriver(ex))) {
 			return null;
 		}
 		String message = hasOpenedNone(ex)
@@ -216,10 +216,21 @@ final class JdbcErrors {
 	}
 
 	/**
-	 * Whether the pool has no connection that is in use, so that it has none that works.
+	 * Whether the pool has no connection that is in use, so that it has none that works,
+	 * or has lost one that does not.
 	 */
 	static boolean hasOpenedNone(SQLException ex) {
-		return NO_CONNECTION.stream().anyMatch(String.valueOf(ex.getMessage())::contains);
+		return NO_CONNECTION.stream().anyMatch(String.valueOf(ex.getMessage())::contains) || isClosedByDriver(ex);
+	}
+
+	/**
+	 * Whether the last failure of the pool is a connection that the driver of MariaDB had
+	 * closed. It has the SQL state of a rejected statement, and an error code that no
+	 * server uses.
+	 */
+	private static boolean isClosedByDriver(SQLException ex) {
+		return ex.getCause() instanceof SQLException cause && cause.getErrorCode() < 0
+				&& SqlStates.startsWith(cause, "42");
 	}
 
 	/**

@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.jdbc;
 import java.sql.SQLException;
 import java.sql.SQLSyntaxErrorException;
 import java.sql.SQLTransientConnectionException;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +27,7 @@ class JdbcErrorsTests {
 				new SQLSyntaxErrorException("setNetworkTimeout on a closed connection", "42000", -1));
 		assertThat(JdbcErrors.definite(closed, LOCK, "locks")).isNull();
 		assertThat(JdbcErrors.unreachable(closed, "locks")).isInstanceOf(LockBackendException.class);
-		assertThat(JdbcErrors.ofQuery(closed, "locks")).isSameAs(closed);
+		assertThat(JdbcErrors.ofQuery(closed, "locks")).isInstanceOf(LockBackendException.class);
 	}
 
 	/** PgBouncer shares sessions and MariaDB limits the connections of a user. */
@@ -82,6 +83,33 @@ class JdbcErrorsTests {
 				"HikariPool-1 - Connection is not available, request timed out after 1097ms (total=1, active=0, idle=1, waiting=4)");
 		assertThat(JdbcErrors.unknown(restarting)).hasMessageContaining("could be opened in time")
 			.hasMessageContaining("Check that it is running and reachable");
+	}
+
+	/** Some connections still wait for a database that is frozen. */
+	@Test
+	void poolOfClosedConnectionsIsNotExhausted() {
+		SQLException closed = new SQLSyntaxErrorException(
+				"(conn=13) Connection.setNetworkTimeout cannot be called on a closed connection", "42000", -1);
+		for (String counts : List.of("total=0, active=0, idle=0", "total=6, active=3, idle=3")) {
+			SQLException frozen = new SQLTransientConnectionException(
+					"HikariPool-1 - Connection is not available, request timed out after 1001ms (" + counts
+							+ ", waiting=2)",
+					"42000", -1, closed);
+			assertThat(JdbcErrors.unknown(frozen)).hasMessageContaining("could be opened in time")
+				.hasMessageContaining("Check that it is running and reachable");
+		}
+	}
+
+	/** PostgreSQL has no error codes. */
+	@Test
+	void rejectionByTheServerIsNoClosedConnection() {
+		for (SQLException rejection : List.of(new SQLException("Unknown database 'shop'", "42000", 1049),
+				new SQLException("permission denied for database \"shop\"", "42501"))) {
+			SQLException unfilled = new SQLTransientConnectionException(
+					"HikariPool-1 - Connection is not available, request timed out after 1001ms (total=0, active=0, idle=0, waiting=2)",
+					rejection.getSQLState(), rejection.getErrorCode(), rejection);
+			assertThat(JdbcErrors.unknown(unfilled)).isSameAs(unfilled);
+		}
 	}
 
 }
