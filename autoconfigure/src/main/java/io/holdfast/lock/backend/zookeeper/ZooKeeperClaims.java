@@ -119,7 +119,7 @@ final class ZooKeeperClaims {
 		}
 		Duration lease = this.calls.remainingSession(node.session(), sentAt);
 		if (lease == null) {
-			return unknown("The session's validity is not proven yet");
+			return unknown(ZooKeeperErrors.sessionNotProven());
 		}
 		if (!claim.renew() && claim.leaseTime().compareTo(lease) < 0) {
 			lease = claim.leaseTime();
@@ -133,7 +133,11 @@ final class ZooKeeperClaims {
 	}
 
 	private static CompletionStage<AcquireResult> unknown(String why) {
-		return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(new IllegalStateException(why)));
+		return unknown(new IllegalStateException(why));
+	}
+
+	private static CompletionStage<AcquireResult> unknown(Exception why) {
+		return CompletableFuture.completedFuture(new AcquireResult.Indeterminate(why));
 	}
 
 	private CompletionStage<AcquireResult> contended(QueueNode queueNode, Claim claim, QueueNodeName own,

@@ -115,6 +115,15 @@ final class ZooKeeperErrors {
 				silent ? null : cause);
 	}
 
+	/**
+	 * Creates the exception for a claim that is the first, in a session whose age is not
+	 * known. Nothing is wrong with ZooKeeper.
+	 */
+	static LockBackendException sessionNotProven() {
+		return new LockBackendException(
+				"It is not proven yet how long the session lasts, as after a start that took longer than most of the session timeout, or after a lost session. The proof takes about a third of the session timeout. Repeat the call.");
+	}
+
 	/** Creates the exception for a failed question about ZooKeeper itself. */
 	static Throwable unavailable(Throwable failure, String root) {
 		Throwable cause = Stages.cause(failure);

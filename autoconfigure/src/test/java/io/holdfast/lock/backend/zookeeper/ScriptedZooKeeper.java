@@ -42,8 +42,13 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 
 	/** Creates a backend on this client and {@link #clock()}. */
 	ZooKeeperLockBackend backend() {
+		return backend(Duration.ZERO);
+	}
+
+	/** Creates a backend as {@link #backend()}, whose session may have that age. */
+	ZooKeeperLockBackend backend(Duration longestAge) {
 		return new ZooKeeperLockBackend(this, new ZooKeeperLockOptions("/holdfast", "shop", WhenSuspended.WAIT),
-				this.clock, Duration.ZERO, () -> {
+				this.clock, longestAge, () -> {
 				});
 	}
 

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
+import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.zookeeper.LastNodes.LastNode;
@@ -262,6 +263,16 @@ class ZooKeeperRequestTests {
 		Grant grant = granted(this.store, waiting);
 		assertThat(this.server.paths()).hasSize(1);
 		released(this.store, grant);
+	}
+
+	/** The application has started for longer than a session lasts. */
+	@Test
+	void claimInASessionOfUnknownAgeNamesTheProofThatItLacks() throws Exception {
+		ZooKeeperLockBackend late = this.calls.backend(Duration.ofHours(1));
+		assertThat(answer(late.tryAcquire(claim(LOCK)))).isInstanceOfSatisfying(AcquireResult.Indeterminate.class,
+				(result) -> assertThat(result.cause()).isInstanceOf(LockBackendException.class)
+					.hasMessageContaining("about a third of the session timeout")
+					.hasMessageEndingWith("Repeat the call."));
 	}
 
 }
