@@ -10,6 +10,7 @@ import com.baomidou.lock.spring.boot.autoconfigure.LockAutoConfiguration;
 import com.baomidou.lock.spring.boot.autoconfigure.RedisTemplateLockAutoConfiguration;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aop.framework.Advised;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -54,6 +55,10 @@ class FormerAnnotationTests {
 					context.getBean(Sales.class).sell(42, () -> free.addAll(free(former, locks)));
 					assertThat(free).containsExactly(false, false);
 					assertThat(free(former, locks)).containsExactly(true, true);
+					// code that acquires both uses the same order
+					assertThat(((Advised) context.getBean(Sales.class)).getAdvisors())
+						.extracting((advisor) -> advisor.getAdvice().getClass().getSimpleName())
+						.containsSubsequence("LockInterceptor", "DistributedLockInterceptor");
 				});
 			connections.destroy();
 		}
