@@ -1,10 +1,12 @@
 package io.holdfast.lock.interceptor;
 
+import java.util.List;
 import java.util.stream.Stream;
 
 import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.Advisor;
+import org.springframework.aop.aspectj.AbstractAspectJAdvice;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.core.Ordered;
@@ -25,10 +27,15 @@ final class AdviceChain {
 	private static final String TRANSACTION_ADVICE = "org.springframework.transaction.interceptor.TransactionInterceptor";
 
 	/**
-	 * The advice of {@code @Retryable} and {@code @ConcurrencyLimit}, which has no order
-	 * of its own. It precedes the lock if its post-processor runs first, too.
+	 * The packages of advice that repeats or limits calls, of Spring Framework, Spring
+	 * Retry and Resilience4j. It stays outside the lock for any order, as far as it
+	 * precedes other advice: a repeated call acquires the lock again.
 	 */
-	private static final String RESILIENCE = "org.springframework.resilience.";
+	private static final List<String> RESILIENCE = List.of("org.springframework.resilience.",
+			"org.springframework.retry.", "io.github.resilience4j.");
+
+	/** The name of Resilience4j's aspect, whatever the version of its package. */
+	private static final String TIME_LIMIT = "TimeLimiterAspect";
 
 	private AdviceChain() {
 	}
@@ -55,12 +62,30 @@ final class AdviceChain {
 	}
 
 	private static boolean isGuard(Advisor advisor) {
-		if (advisor.getAdvice().getClass().getName().startsWith(RESILIENCE)) {
+		if (isResilience(advisor.getAdvice())) {
 			return true;
 		}
 		int order = (advisor instanceof Ordered ordered) ? ordered.getOrder()
 				: OrderUtils.getOrder(advisor.getClass(), Ordered.LOWEST_PRECEDENCE);
 		return order < GUARDS_BEFORE && !isTransaction(advisor.getAdvice());
+	}
+
+	private static boolean isResilience(Advice advice) {
+		return RESILIENCE.stream().anyMatch(typeOf(advice).getName()::startsWith);
+	}
+
+	/**
+	 * Returns whether the advice completes its result when a time is over, although the
+	 * work continues.
+	 */
+	static boolean isTimeLimit(Advice advice) {
+		return isResilience(advice) && typeOf(advice).getSimpleName().equals(TIME_LIMIT);
+	}
+
+	/** Returns the class of the advice, or that of its aspect. */
+	static Class<?> typeOf(Advice advice) {
+		return (advice instanceof AbstractAspectJAdvice aspect) ? aspect.getAspectJAdviceMethod().getDeclaringClass()
+				: advice.getClass();
 	}
 
 	/**

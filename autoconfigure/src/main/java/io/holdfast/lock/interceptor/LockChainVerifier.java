@@ -14,7 +14,7 @@ import io.holdfast.lock.LockConfigurationException;
  * Verifies the completed chain of every bean that holds locks. Prevents startup if a
  * transaction starts before the lock, because it would end after the lock was released.
  * Also prevents startup if the call moves to another thread after the lock, because that
- * thread would not hold the lock.
+ * thread would not hold the lock, or if a time limit would end the hold before the work.
  *
  * <p>
  * Has no order, so it runs after every ordered post-processor and sees its result.
@@ -45,6 +45,11 @@ public final class LockChainVerifier implements BeanPostProcessor {
 				throw new LockConfigurationException(
 						"The bean '%s' acquires its lock on the caller's thread but runs its method on another thread, without the lock: advice %s is inside @DistributedLock. Remove the order of @EnableAsync, or move @DistributedLock to a bean that the asynchronous method calls."
 							.formatted(beanName, advice.getClass().getName()));
+			}
+			if (inside && AdviceChain.isTimeLimit(advice)) {
+				throw new LockConfigurationException(
+						"The bean '%s' has a time limit inside its lock: the result that %s completes when the time is over would release the lock, although the work continues. Order this aspect before all advice that does not guard the call, such as with 'resilience4j.timelimiter.time-limiter-aspect-order=%s'."
+							.formatted(beanName, AdviceChain.typeOf(advice).getName(), AdviceChain.GUARDS_BEFORE - 1));
 			}
 			if (!inside && AdviceChain.isTransaction(advice)) {
 				throw new LockConfigurationException(

@@ -3,12 +3,9 @@ package io.holdfast.lock.interceptor;
 import java.util.ArrayList;
 import java.util.List;
 
-import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.Advisor;
-import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.support.NameMatchMethodPointcutAdvisor;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -17,6 +14,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
+import org.springframework.retry.test.RetryInterceptor;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.holdfast.lock.DistributedLock;
@@ -33,23 +31,32 @@ class ForeignRetryTests {
 
 	private final List<FencingToken> tokens = new ArrayList<>();
 
-	private ApplicationContextRunner retriesAt(int order) {
+	private ApplicationContextRunner retriesAt(int order, RetryInterceptor advice) {
 		return AdvisedBeans.runner(Retries.class)
 			.withBean(Sales.class, () -> new Sales(this.tokens))
+			.withBean(RetryInterceptor.class, () -> advice)
 			.withPropertyValues("test.retries=" + order, "distributed-lock.handoff.max-holds=1");
 	}
 
 	@Test
 	void retryOrderedAsAGuardAcquiresTheLockAgain() {
-		retriesAt(Ordered.LOWEST_PRECEDENCE - 200).run((context) -> {
+		retriesAt(Ordered.LOWEST_PRECEDENCE - 200, new Retry()).run((context) -> {
 			context.getBean(Sales.class).sell();
 			assertThat(this.tokens).hasSize(2).doesNotHaveDuplicates();
 		});
 	}
 
 	@Test
-	void retryOfTheOrderOfSpringRetryRepeatsUnderOneHold() {
-		retriesAt(Ordered.LOWEST_PRECEDENCE - 1).run((context) -> {
+	void retryOfSpringRetryAcquiresTheLockAgainForAnyOrder() {
+		retriesAt(Ordered.LOWEST_PRECEDENCE - 1, new RetryInterceptor()).run((context) -> {
+			context.getBean(Sales.class).sell();
+			assertThat(this.tokens).hasSize(2).doesNotHaveDuplicates();
+		});
+	}
+
+	@Test
+	void retryOfAnUnknownLibraryRepeatsUnderOneHold() {
+		retriesAt(Ordered.LOWEST_PRECEDENCE - 1, new Retry()).run((context) -> {
 			context.getBean(Sales.class).sell();
 			assertThat(this.tokens).hasSize(2).containsOnly(this.tokens.get(0));
 		});
@@ -79,8 +86,8 @@ class ForeignRetryTests {
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor retries(Environment environment) {
-			NameMatchMethodPointcutAdvisor advisor = new NameMatchMethodPointcutAdvisor(new Retry());
+		static Advisor retries(Environment environment, RetryInterceptor advice) {
+			NameMatchMethodPointcutAdvisor advisor = new NameMatchMethodPointcutAdvisor(advice);
 			advisor.setMappedName("sell");
 			advisor.setOrder(environment.getRequiredProperty("test.retries", Integer.class));
 			return advisor;
@@ -88,17 +95,8 @@ class ForeignRetryTests {
 
 	}
 
-	private static final class Retry implements MethodInterceptor {
-
-		@Override
-		public Object invoke(MethodInvocation invocation) throws Throwable {
-			try {
-				return ((ProxyMethodInvocation) invocation).invocableClone().proceed();
-			}
-			catch (IllegalStateException ex) {
-				return invocation.proceed();
-			}
-		}
+	/** Advice of a library that Holdfast does not know. */
+	private static final class Retry extends RetryInterceptor {
 
 	}
 

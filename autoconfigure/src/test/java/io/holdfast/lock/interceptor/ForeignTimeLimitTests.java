@@ -2,8 +2,8 @@ package io.holdfast.lock.interceptor;
 
 import java.util.concurrent.CompletableFuture;
 
+import io.github.resilience4j.test.TimeLimiterAspect;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -14,33 +14,34 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.EnableAspectJAutoProxy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
-import org.springframework.core.env.Environment;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Tests for advice of another library that returns a future of its own, which a time
- * limit completes before the work, such as {@code @TimeLimiter} of Resilience4j.
+ * Tests for {@code @TimeLimiter} of Resilience4j, which returns a future of its own: it
+ * is complete before the work if that takes too long.
  */
 class ForeignTimeLimitTests {
 
 	private final CompletableFuture<String> work = new CompletableFuture<>();
 
-	private ApplicationContextRunner limitAt(int order) {
-		return AdvisedBeans.runner(Limits.class)
-			.withBean(Sales.class, () -> new Sales(this.work))
-			.withPropertyValues("test.limit=" + order);
+	private ApplicationContextRunner limited(Class<?>... others) {
+		return AdvisedBeans.runner(others)
+			.withUserConfiguration(Limits.class)
+			.withBean(Sales.class, () -> new Sales(this.work));
 	}
 
 	@Test
-	void lockIsHeldBeyondALimitOrderedAsAGuard() {
-		limitAt(Ordered.LOWEST_PRECEDENCE - 200).run((context) -> {
+	void lockIsHeldUntilTheWorkHasEndedAfterItsTime() {
+		limited().run((context) -> {
 			CompletableFuture<String> sale = context.getBean(Sales.class).sell();
 			assertThatThrownBy(sale::join).hasRootCauseMessage("limit");
 			assertThat(isHeld(context)).isTrue();
@@ -50,13 +51,12 @@ class ForeignTimeLimitTests {
 	}
 
 	@Test
-	void limitOfTheOrderOfResilience4jEndsTheHoldBeforeTheWork() {
-		limitAt(Ordered.LOWEST_PRECEDENCE - 2).run((context) -> {
-			CompletableFuture<String> sale = context.getBean(Sales.class).sell();
-			assertThatThrownBy(sale::join).hasRootCauseMessage("limit");
-			Awaitility.await().until(() -> !isHeld(context));
-			assertThat(this.work).isNotDone();
-		});
+	void limitBehindOtherAdviceInsideTheLockStopsTheStart() {
+		limited(Earlier.class).run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.isInstanceOf(LockConfigurationException.class)
+			.hasMessage(
+					"The bean 'foreignTimeLimitTests.Sales' has a time limit inside its lock: the result that io.github.resilience4j.test.TimeLimiterAspect completes when the time is over would release the lock, although the work continues. Order this aspect before all advice that does not guard the call, such as with 'resilience4j.timelimiter.time-limiter-aspect-order=2147483546'."));
 	}
 
 	private static boolean isHeld(AssertableApplicationContext context) {
@@ -79,26 +79,28 @@ class ForeignTimeLimitTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@EnableAspectJAutoProxy
 	static class Limits {
 
 		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static Advisor limits(Environment environment) {
-			NameMatchMethodPointcutAdvisor advisor = new NameMatchMethodPointcutAdvisor(new Limit());
-			advisor.setMappedName("sell");
-			advisor.setOrder(environment.getRequiredProperty("test.limit", Integer.class));
-			return advisor;
+		TimeLimiterAspect timeLimiterAspect() {
+			return new TimeLimiterAspect();
 		}
 
 	}
 
-	/** The limit is over as soon as the work has started. */
-	private static final class Limit implements MethodInterceptor {
+	/** Advice that is not ordered as a guard. */
+	@Configuration(proxyBeanMethods = false)
+	static class Earlier {
 
-		@Override
-		public Object invoke(MethodInvocation invocation) throws Throwable {
-			invocation.proceed();
-			return CompletableFuture.failedFuture(new IllegalStateException("limit"));
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor earlier() {
+			NameMatchMethodPointcutAdvisor advisor = new NameMatchMethodPointcutAdvisor(
+					(MethodInterceptor) (invocation) -> invocation.proceed());
+			advisor.setMappedName("sell");
+			advisor.setOrder(Ordered.LOWEST_PRECEDENCE - 50);
+			return advisor;
 		}
 
 	}
