@@ -18,12 +18,13 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.spi.observation.RenewalOutcome;
+import io.holdfast.lock.support.Batches;
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
  * Renews the leases of this JVM at one third of their duration, and detects leases that
  * expire. One watchdog serves all leases. It sleeps until the next one is due, and then
- * renews all that are nearly due, with one request to each store.
+ * renews all that are nearly due, many with one request to their store.
  *
  * <p>
  * An unanswered renewal does not shorten the validity, and the renewal is retried sooner.
@@ -32,6 +33,12 @@ import io.holdfast.lock.support.SchedulingClock;
 final class Watchdog {
 
 	private static final int RETRIES_PER_RENEWAL = 4;
+
+	/**
+	 * Maximum number of leases in a request. Its response comes when all of them are
+	 * renewed, so the slowest one decides.
+	 */
+	private static final int MOST_IN_A_REQUEST = 200;
 
 	private static final long FARTHEST_AHEAD = TimeUnit.SECONDS.toNanos(60);
 
@@ -170,11 +177,14 @@ final class Watchdog {
 	}
 
 	private void renew(LockBackend backend, List<RenewalSchedule> schedules) {
-		if (backend.capabilities().has(Capability.BLOCKING)) {
-			this.threads.execute(() -> send(backend, schedules));
-		}
-		else {
-			send(backend, schedules);
+		boolean blocking = backend.capabilities().has(Capability.BLOCKING);
+		for (List<RenewalSchedule> batch : Batches.of(schedules, MOST_IN_A_REQUEST)) {
+			if (blocking) {
+				this.threads.execute(() -> send(backend, batch));
+			}
+			else {
+				send(backend, batch);
+			}
 		}
 	}
 

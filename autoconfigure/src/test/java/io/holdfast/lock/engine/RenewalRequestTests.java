@@ -1,0 +1,57 @@
+package io.holdfast.lock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the renewal of more leases than fit into one request.
+ */
+class RenewalRequestTests {
+
+	private static final int HELD = 450;
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private final EngineFixture fixture = new EngineFixture();
+
+	private final FakeBackend backend = this.fixture.backend;
+
+	private final List<LockHandle> held = IntStream.range(0, HELD)
+		.mapToObj((number) -> this.fixture
+			.acquired(LockRequest.forLock(LockName.of("stock", "" + number)).leaseTime(LEASE)))
+		.toList();
+
+	@Test
+	void manyLeasesAreRenewedInRequestsOfTheSameSize() {
+		this.fixture.time.advance(LEASE.dividedBy(3));
+		assertThat(this.backend.batches).containsExactly(200, 200, 50);
+		assertThat(this.held).allMatch((handle) -> handle.remainingValidity().compareTo(LEASE.minusSeconds(1)) > 0);
+	}
+
+	/** Otherwise, the slowest of thousands of responses decides for all leases. */
+	@Test
+	void silentRequestDelaysOnlyItsOwnLeases() {
+		LockName[] silent = new LockName[1];
+		this.backend.renewals.add((grant) -> {
+			silent[0] = grant.claim().lock();
+			return new CompletableFuture<>();
+		});
+		this.fixture.time.advance(LEASE.dividedBy(3));
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		List<LockHandle> renewed = this.held.stream()
+			.filter((handle) -> handle.remainingValidity().compareTo(LEASE.minusSeconds(2)) > 0)
+			.toList();
+		assertThat(renewed).hasSize(250).noneMatch((handle) -> handle.lock().equals(silent[0]));
+	}
+
+}
