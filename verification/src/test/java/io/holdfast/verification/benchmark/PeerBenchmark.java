@@ -114,6 +114,9 @@ class PeerBenchmark {
 			comparison.round(HANDOVERS, processes, 0, FIRST_WARM_UP_ROUNDS * millis / 2);
 			comparison.round(Workload.D0.work, processes, 0, FIRST_WARM_UP_ROUNDS * millis);
 		}
+		else {
+			comparison.round(Workload.C0.work, 1, 0, FIRST_WARM_UP_ROUNDS * millis);
+		}
 	}
 
 }
