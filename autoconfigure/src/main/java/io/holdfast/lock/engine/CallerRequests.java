@@ -21,7 +21,7 @@ import io.holdfast.lock.spi.LockBackend;
  */
 final class CallerRequests {
 
-	private static final ThreadLocal<@Nullable Deque<Runnable>> COLLECTED = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable Requests> COLLECTED = new ThreadLocal<>();
 
 	private CallerRequests() {
 	}
@@ -34,25 +34,45 @@ final class CallerRequests {
 		if (!backend.capabilities().has(Capability.BLOCKING)) {
 			return closing.get();
 		}
-		Deque<Runnable> outer = COLLECTED.get();
-		Deque<Runnable> requests = new ArrayDeque<>(2);
+		Requests outer = COLLECTED.get();
+		Requests requests = new Requests(new ArrayDeque<>(2), new ArrayDeque<>(2));
 		COLLECTED.set(requests);
 		try {
 			return closing.get();
 		}
 		finally {
 			COLLECTED.set(outer);
-			requests.forEach(Runnable::run);
+			requests.releases().forEach(Runnable::run);
+			requests.questions().forEach(Runnable::run);
 		}
 	}
 
 	/**
-	 * Adds a request to the close that runs on this thread.
-	 * @return {@code false} if there is none, so that this thread must not send it
+	 * Adds a release to the close that runs on this thread.
+	 * @return {@code false} if there is none, so that a worker must send the release
 	 */
-	static boolean add(Runnable request) {
-		Deque<Runnable> requests = COLLECTED.get();
-		return requests != null && requests.add(request);
+	static boolean add(Runnable release) {
+		Requests requests = COLLECTED.get();
+		return requests != null && requests.releases().add(release);
+	}
+
+	/**
+	 * Adds a question to the close that runs on this thread. It follows all releases,
+	 * whose locks other callers wait for.
+	 * @return {@code false} if there is none, so that this thread must not ask
+	 */
+	static boolean addQuestion(Runnable question) {
+		Requests requests = COLLECTED.get();
+		return requests != null && requests.questions().add(question);
+	}
+
+	/**
+	 * The requests of one close.
+	 *
+	 * @param releases send releases
+	 * @param questions ask whether leases may pass on further
+	 */
+	private record Requests(Deque<Runnable> releases, Deque<Runnable> questions) {
 	}
 
 }

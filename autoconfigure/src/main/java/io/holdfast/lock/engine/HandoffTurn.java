@@ -116,7 +116,7 @@ final class HandoffTurn {
 		if (!backend().capabilities().has(Capability.BLOCKING)) {
 			ask();
 		}
-		else if (!CallerRequests.add(this::askHereIfPossible)) {
+		else if (!CallerRequests.addQuestion(this::askHereIfPossible)) {
 			this.mayAsk.set(true);
 		}
 	}

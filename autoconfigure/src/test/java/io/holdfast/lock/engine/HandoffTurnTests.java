@@ -15,6 +15,8 @@ import io.holdfast.lock.FencingToken;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockMode;
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.LossCause;
 import io.holdfast.lock.spi.Capability;
@@ -220,6 +222,28 @@ class HandoffTurnTests extends HandoffCallers {
 		assertThat(calls()).containsExactly(ONE_LEASE);
 		assertThat(this.fixture.backend.finds).isOne();
 		assertNothingLeft();
+	}
+
+	/** A question may block for as long as the pool has no connection. */
+	@Test
+	void blockingStoreReleasesOtherLocksBeforeItIsAsked() {
+		limit(64, TURN);
+		FakeBackend backend = this.fixture.backend;
+		backend.findsOnCaller = true;
+		backend.releasesOnCaller = true;
+		backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
+		LockName other = LockName.of("stock", "43");
+		LockHandle both = this.fixture.engine.acquire(LockRequest.forLocks(List.of(LOCK, other)).build());
+		acquire(LockRequest.forLock(other).waitTime(LONG));
+		List<Integer> findsBefore = new ArrayList<>();
+		backend.releases.add((grant) -> {
+			findsBefore.add(backend.finds);
+			return CompletableFuture.completedFuture(backend.free(grant.claim()));
+		});
+		this.fixture.time.advance(HOLD.multipliedBy(2));
+		both.close();
+		assertThat(findsBefore).containsExactly(0);
+		assertThat(backend.finds).isOne();
 	}
 
 	@Test
