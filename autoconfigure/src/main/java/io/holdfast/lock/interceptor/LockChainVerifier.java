@@ -1,8 +1,13 @@
 package io.holdfast.lock.interceptor;
 
+import java.lang.reflect.Method;
+import java.util.Set;
+
 import org.aopalliance.aop.Advice;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
+import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
@@ -24,7 +29,7 @@ public final class LockChainVerifier implements BeanPostProcessor {
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof Advised proxy && holdsLocks(proxy)) {
-			verify(proxy, false, beanName);
+			verify(proxy, false, LockedType.of(bean), beanName);
 		}
 		return bean;
 	}
@@ -35,31 +40,53 @@ public final class LockChainVerifier implements BeanPostProcessor {
 				|| (AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner && holdsLocks(inner));
 	}
 
-	/** Traverses the chain from the outside to the body. */
-	private static void verify(Advised proxy, boolean locked, String beanName) {
+	/**
+	 * Traverses the chain from the outside to the body.
+	 * @param type the type whose annotations apply
+	 */
+	private static void verify(Advised proxy, boolean locked, Class<?> type, String beanName) {
 		boolean inside = locked;
+		Advice first = null;
 		for (Advisor advisor : proxy.getAdvisors()) {
 			Advice advice = advisor.getAdvice();
-			inside |= advice instanceof DistributedLockInterceptor;
 			if (inside && advice instanceof AsyncExecutionInterceptor) {
 				throw new LockConfigurationException(
 						"The bean '%s' acquires its lock on the caller's thread but runs its method on another thread, without the lock: advice %s is inside @DistributedLock. Remove the order of @EnableAsync, or move @DistributedLock to a bean that the asynchronous method calls."
 							.formatted(beanName, advice.getClass().getName()));
 			}
-			if (inside && AdviceChain.isTimeLimit(advice)) {
-				throw new LockConfigurationException(
-						"The bean '%s' has a time limit inside its lock: the result that %s completes when the time is over would release the lock, although the work continues. Order this aspect before all advice that does not guard the call, such as with 'resilience4j.timelimiter.time-limiter-aspect-order=%s'."
-							.formatted(beanName, AdviceChain.typeOf(advice).getName(), AdviceChain.GUARDS_BEFORE - 1));
+			if (inside && AdviceChain.isTimeLimit(advice) && appliesToLock(advisor, type, proxy)) {
+				throw limited(advice, first, beanName);
 			}
 			if (!inside && AdviceChain.isTransaction(advice)) {
 				throw new LockConfigurationException(
 						"The bean '%s' starts its transaction before it acquires its lock: advice %s is outside @DistributedLock, so the lock would be released before the commit and updates would be lost. Find the post-processor or proxy factory that adds this advice, and let it add the advice at the end of the chain."
 							.formatted(beanName, advice.getClass().getName()));
 			}
+			first = (inside && first == null) ? advice : first;
+			inside |= advice instanceof DistributedLockInterceptor;
 		}
 		if (AopProxyUtils.getSingletonTarget(proxy) instanceof Advised inner) {
-			verify(inner, inside, beanName);
+			verify(inner, inside, type, beanName);
 		}
+	}
+
+	/** Returns whether the advice runs inside the lock of any method. */
+	private static boolean appliesToLock(Advisor advisor, Class<?> type, Advised proxy) {
+		Set<Method> locked = LockAnnotations.methods(type);
+		Class<?> target = AopProxyUtils.ultimateTargetClass(proxy);
+		return locked.isEmpty() || !(advisor instanceof PointcutAdvisor matching) || locked.stream()
+			.anyMatch((method) -> matching.getPointcut().getMethodMatcher().matches(method, target));
+	}
+
+	/**
+	 * Creates the failure of a time limit.
+	 * @param first the first advice inside the lock, which precedes the time limit
+	 */
+	private static LockConfigurationException limited(Advice limit, @Nullable Advice first, String beanName) {
+		return new LockConfigurationException(
+				"The bean '%s' has a time limit inside its lock: the result that %s completes when the time is over would release the lock, although the work continues. Order this aspect before %s, with 'resilience4j.timelimiter.time-limiter-aspect-order'."
+					.formatted(beanName, AdviceChain.typeOf(limit).getName(), (first != null)
+							? "the advice " + AdviceChain.typeOf(first).getName() : "all advice inside the lock"));
 	}
 
 }

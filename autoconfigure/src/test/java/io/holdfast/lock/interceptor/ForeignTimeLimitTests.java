@@ -4,7 +4,9 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.resilience4j.test.TimeLimiterAspect;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.Advisor;
@@ -56,7 +58,14 @@ class ForeignTimeLimitTests {
 			.rootCause()
 			.isInstanceOf(LockConfigurationException.class)
 			.hasMessage(
-					"The bean 'foreignTimeLimitTests.Sales' has a time limit inside its lock: the result that io.github.resilience4j.test.TimeLimiterAspect completes when the time is over would release the lock, although the work continues. Order this aspect before all advice that does not guard the call, such as with 'resilience4j.timelimiter.time-limiter-aspect-order=2147483546'."));
+					"The bean 'foreignTimeLimitTests.Sales' has a time limit inside its lock: the result that io.github.resilience4j.test.TimeLimiterAspect completes when the time is over would release the lock, although the work continues. Order this aspect before the advice io.holdfast.lock.interceptor.ForeignTimeLimitTests$EarlierAdvice, with 'resilience4j.timelimiter.time-limiter-aspect-order'."));
+	}
+
+	@Test
+	void limitOfAMethodWithoutALockDoesNotStopTheStart() {
+		AdvisedBeans.runner(Earlier.class, Limits.class)
+			.withBean(Reports.class)
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	private static boolean isHeld(AssertableApplicationContext context) {
@@ -74,6 +83,18 @@ class ForeignTimeLimitTests {
 		@DistributedLock("stock")
 		public CompletableFuture<String> sell() {
 			return this.work;
+		}
+
+	}
+
+	static class Reports {
+
+		@DistributedLock("stock")
+		public void print() {
+		}
+
+		public CompletableFuture<String> sell() {
+			return new CompletableFuture<>();
 		}
 
 	}
@@ -96,11 +117,19 @@ class ForeignTimeLimitTests {
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static Advisor earlier() {
-			NameMatchMethodPointcutAdvisor advisor = new NameMatchMethodPointcutAdvisor(
-					(MethodInterceptor) (invocation) -> invocation.proceed());
+			NameMatchMethodPointcutAdvisor advisor = new NameMatchMethodPointcutAdvisor(new EarlierAdvice());
 			advisor.setMappedName("sell");
 			advisor.setOrder(Ordered.LOWEST_PRECEDENCE - 50);
 			return advisor;
+		}
+
+	}
+
+	private static final class EarlierAdvice implements MethodInterceptor {
+
+		@Override
+		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+			return invocation.proceed();
 		}
 
 	}
