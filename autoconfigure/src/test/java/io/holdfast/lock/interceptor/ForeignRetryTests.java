@@ -15,6 +15,7 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.retry.test.RetryInterceptor;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 
 import io.holdfast.lock.DistributedLock;
@@ -52,6 +53,19 @@ class ForeignRetryTests {
 			context.getBean(Sales.class).sell();
 			assertThat(this.tokens).hasSize(2).doesNotHaveDuplicates();
 		});
+	}
+
+	/** Advice of equal orders is applied in the order of its configurations. */
+	@Test
+	void retryOfSpringRetryBehindATransactionRepeatsUnderOneHold() {
+		AdvisedBeans.runner(Transactions.class, Retries.class)
+			.withBean(Sales.class, () -> new Sales(this.tokens))
+			.withBean(RetryInterceptor.class)
+			.withPropertyValues("test.retries=" + Ordered.LOWEST_PRECEDENCE)
+			.run((context) -> {
+				context.getBean(Sales.class).sell();
+				assertThat(this.tokens).hasSize(2).containsOnly(this.tokens.get(0));
+			});
 	}
 
 	@Test
@@ -92,6 +106,12 @@ class ForeignRetryTests {
 			advisor.setOrder(environment.getRequiredProperty("test.retries", Integer.class));
 			return advisor;
 		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement
+	static class Transactions {
 
 	}
 
