@@ -5,8 +5,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
 
 import javax.sql.DataSource;
 
@@ -64,8 +62,6 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	private final JdbcLookup lookup;
 
 	private final JdbcClaims claims;
-
-	private final Lock readerRenewals = new ReentrantLock();
 
 	private volatile @Nullable JdbcStatements statements;
 
@@ -177,9 +173,7 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	@Override
 	public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
 		try {
-			List<RenewResult> results = new JdbcRenewals(this.connections, statements(), this.options,
-					this.readerRenewals)
-				.renew(grants);
+			List<RenewResult> results = new JdbcRenewals(this.connections, statements(), this.options).renew(grants);
 			for (int i = 0; i < results.size(); i++) {
 				if (results.get(i) instanceof RenewResult.Refused) {
 					this.waits.forgetDemand(grants.get(i).claim().owner());

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -52,20 +51,12 @@ final class JdbcRenewals {
 
 	private final JdbcLockOptions options;
 
-	private final Lock readers;
-
 	private final Map<Row, RenewResult> results = new HashMap<>();
 
-	/**
-	 * Creates the renewals of one request.
-	 * @param readers lets one transaction at a time renew readers: several requests may
-	 * have readers of the same lock, and would skip its row
-	 */
-	JdbcRenewals(JdbcConnections connections, JdbcStatements sql, JdbcLockOptions options, Lock readers) {
+	JdbcRenewals(JdbcConnections connections, JdbcStatements sql, JdbcLockOptions options) {
 		this.connections = connections;
 		this.sql = sql;
 		this.options = options;
-		this.readers = readers;
 	}
 
 	List<RenewResult> renew(List<Grant> grants) {
@@ -98,7 +89,7 @@ final class JdbcRenewals {
 
 	/** Removes all leases from the map except those whose rows are locked. */
 	private void renewOnce(Kind kind, Map<Row, Grant> left) throws SQLException {
-		Pass pass = kind.shared() ? passOfReaders(kind, left)
+		Pass pass = kind.shared() ? this.connections.together((jdbc) -> passOfReaders(jdbc, kind, left))
 				: this.connections.single((jdbc) -> passOfOwners(jdbc, kind, left));
 		left.keySet().removeIf((row) -> {
 			boolean renewed = pass.renewed().contains(row);
@@ -132,16 +123,6 @@ final class JdbcRenewals {
 		again.put("since", jdbc.queryForObject(this.sql.now, Map.of(), Long.class));
 		jdbc.update(this.sql.renew, again);
 		return Set.copyOf(jdbc.query(which, again, Row.MAPPER));
-	}
-
-	private Pass passOfReaders(Kind kind, Map<Row, Grant> grants) throws SQLException {
-		this.readers.lock();
-		try {
-			return this.connections.together((jdbc) -> passOfReaders(jdbc, kind, grants));
-		}
-		finally {
-			this.readers.unlock();
-		}
 	}
 
 	private Pass passOfReaders(NamedParameterJdbcOperations jdbc, Kind kind, Map<Row, Grant> grants) {

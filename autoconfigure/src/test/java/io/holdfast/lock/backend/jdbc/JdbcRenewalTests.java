@@ -6,10 +6,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -17,11 +13,9 @@ import javax.sql.DataSource;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import io.holdfast.lock.LockMode;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
@@ -44,11 +38,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class JdbcRenewalTests extends OnEveryDatabase {
 
 	private static final int MANY = 250;
-
-	/** As many as an engine sends at the same time. */
-	private static final int REQUESTS = 4;
-
-	private static final int READERS = 200;
 
 	static Stream<Arguments> everyDatabaseAndMode() {
 		return Stream.of(Database.values())
@@ -95,34 +84,6 @@ class JdbcRenewalTests extends OnEveryDatabase {
 		released(store, one);
 		released(store, other);
 		assertThat(answer(store.renew(List.of(one, other)))).hasSize(2).allMatch(Refused.class::isInstance);
-	}
-
-	/** Each request locks the row of the lock, and they run on several threads. */
-	@Slow
-	@ParameterizedTest
-	@EnumSource
-	void requestsAtTheSameTimeRenewAllReadersOfALock(Database database) throws Exception {
-		LockBackend store = JdbcContract.backend(opened(database, REQUESTS));
-		LockName lock = newLock();
-		List<Callable<List<RenewResult>>> requests = new ArrayList<>();
-		for (int request = 0; request < REQUESTS; request++) {
-			List<Grant> grants = new ArrayList<>();
-			for (int reader = 0; reader < READERS; reader++) {
-				grants.add(granted(store, nonWaiting(lock, LockMode.SHARED)));
-			}
-			requests.add(() -> answer(store.renew(grants)));
-		}
-		ExecutorService threads = Executors.newFixedThreadPool(REQUESTS);
-		try {
-			for (int round = 0; round < 5; round++) {
-				for (Future<List<RenewResult>> results : threads.invokeAll(requests)) {
-					assertThat(results.get()).hasSize(READERS).allMatch(Renewed.class::isInstance);
-				}
-			}
-		}
-		finally {
-			threads.shutdown();
-		}
 	}
 
 	private static Claim claim(LockMode mode, Duration lease) {
