@@ -176,16 +176,14 @@ final class Watchdog {
 		return this.queue.upTo(now + FARTHEST_AHEAD, (planned) -> planned.at <= now || planned.joinsBatch(now));
 	}
 
+	/**
+	 * Sends the requests. A blocking backend gets one after another: at the same time,
+	 * they would need a connection each, and might lock the same rows.
+	 */
 	private void renew(LockBackend backend, List<RenewalSchedule> schedules) {
-		boolean blocking = backend.capabilities().has(Capability.BLOCKING);
-		for (List<RenewalSchedule> batch : Batches.of(schedules, MOST_IN_A_REQUEST)) {
-			if (blocking) {
-				this.threads.execute(() -> send(backend, batch));
-			}
-			else {
-				send(backend, batch);
-			}
-		}
+		List<List<RenewalSchedule>> requests = Batches.of(schedules, MOST_IN_A_REQUEST);
+		Executor threads = backend.capabilities().has(Capability.BLOCKING) ? this.threads : Runnable::run;
+		threads.execute(() -> requests.forEach((request) -> send(backend, request)));
 	}
 
 	private void send(LockBackend backend, List<RenewalSchedule> schedules) {

@@ -1,15 +1,20 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.Capability;
+import io.holdfast.lock.spi.TransactionBoundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,10 +31,12 @@ class RenewalRequestTests {
 
 	private final FakeBackend backend = this.fixture.backend;
 
-	private final List<LockHandle> held = IntStream.range(0, HELD)
-		.mapToObj((number) -> this.fixture
-			.acquired(LockRequest.forLock(LockName.of("stock", "" + number)).leaseTime(LEASE)))
-		.toList();
+	private final List<LockHandle> held = requests().map(this.fixture::acquired).toList();
+
+	private static Stream<LockRequest.Builder> requests() {
+		return IntStream.range(0, HELD)
+			.mapToObj((number) -> LockRequest.forLock(LockName.of("stock", "" + number)).leaseTime(LEASE));
+	}
 
 	@Test
 	void manyLeasesAreRenewedInRequestsOfTheSameSize() {
@@ -52,6 +59,22 @@ class RenewalRequestTests {
 			.filter((handle) -> handle.remainingValidity().compareTo(LEASE.minusSeconds(2)) > 0)
 			.toList();
 		assertThat(renewed).hasSize(250).noneMatch((handle) -> handle.lock().equals(silent[0]));
+	}
+
+	/** Requests at the same time would need a connection each, and lock the same rows. */
+	@Test
+	void blockingStoreGetsOneRequestAfterAnother() {
+		Deque<Runnable> tasks = new ArrayDeque<>();
+		EngineFixture blocking = new EngineFixture(EngineSettings.DEFAULTS, TransactionBoundary.NONE, tasks::add);
+		blocking.backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
+		requests().forEach(blocking::acquire);
+		while (!tasks.isEmpty()) {
+			tasks.remove().run();
+		}
+		blocking.time.advance(LEASE.dividedBy(3));
+		assertThat(tasks).hasSize(1);
+		tasks.remove().run();
+		assertThat(blocking.backend.batches).containsExactly(200, 200, 50);
 	}
 
 }
