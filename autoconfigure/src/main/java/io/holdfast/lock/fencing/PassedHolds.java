@@ -91,7 +91,8 @@ final class PassedHolds {
 		passed.forEach((earlier, among) -> {
 			if (kept.test(among, earlier)) {
 				if (!earlier.sameHold()) {
-					add(among, earlier.connection(), database, false);
+					add(among, earlier.connection(), database, false, () -> {
+					});
 				}
 				among.forEach((hold) -> left.remove(PassedHold.of(hold, database)));
 			}
@@ -116,14 +117,16 @@ final class PassedHolds {
 	}
 
 	/**
-	 * Records that the current transaction has passed with these holds.
+	 * Records these holds and passes with them. Also a rejected transaction keeps rows.
 	 * @param holds the holds
 	 * @param connection the resource of the connection with which they have passed
 	 * @param database the database to which it leads
 	 * @param first whether nothing preceded this in the transaction, not even a savepoint
 	 * that Spring does not know
+	 * @param action passes with them, or throws the rejection
 	 */
-	static void add(List<LockHandle> holds, ConnectionHolder connection, String database, boolean first) {
+	static void add(List<LockHandle> holds, ConnectionHolder connection, String database, boolean first,
+			Runnable action) {
 		Set<PassedHold> passed = holds.stream()
 			.map((hold) -> PassedHold.of(hold, database))
 			.collect(Collectors.toSet());
@@ -136,6 +139,8 @@ final class PassedHolds {
 		});
 		CURRENT.set(all);
 		TransactionSynchronizationManager.registerSynchronization(pass);
+		action.run();
+		pass.granted = true;
 	}
 
 	/**
@@ -198,8 +203,10 @@ final class PassedHolds {
 	 * transaction, which is suspended and still keeps their rows
 	 * @param beforeSavepoint whether it may be older than a savepoint of its transaction
 	 * @param first whether nothing preceded it in its transaction
+	 * @param granted whether it was neither rejected nor undone by a savepoint
 	 */
-	record Earlier(ConnectionHolder connection, boolean sameHold, boolean beforeSavepoint, boolean first) {
+	record Earlier(ConnectionHolder connection, boolean sameHold, boolean beforeSavepoint, boolean first,
+			boolean granted) {
 
 	}
 
@@ -224,10 +231,9 @@ final class PassedHolds {
 		/** The savepoints since then, as far as their end is not known. */
 		private final Deque<Object> laterSavepoints = new ArrayDeque<>();
 
-		/**
-		 * Whether a rollback to an earlier savepoint has undone it. The transaction then
-		 * passes again, but some databases keep its rows locked.
-		 */
+		private boolean granted;
+
+		/** Undone by a rollback to a savepoint. Some databases keep its rows locked. */
 		private boolean undone;
 
 		Pass(Set<PassedHold> passed, ConnectionHolder connection, boolean first) {
@@ -241,7 +247,8 @@ final class PassedHolds {
 		}
 
 		Earlier as(boolean sameHold) {
-			return new Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty(), this.first);
+			return new Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty(), this.first,
+					this.granted && !this.undone);
 		}
 
 		@Override

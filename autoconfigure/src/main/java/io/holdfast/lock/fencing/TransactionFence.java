@@ -54,7 +54,7 @@ import io.holdfast.lock.support.TransactionAwareDataSources;
 public final class TransactionFence implements Fence {
 
 	/** Before the commit, an outer transaction is asked whether it has ended. */
-	private static final Predicate<PassedHolds.Earlier> SINCE_BEGIN = (outer) -> true;
+	private static final Predicate<PassedHolds.Earlier> SINCE_BEGIN = PassedHolds.Earlier::granted;
 
 	private final JdbcFencingGuard guard;
 
@@ -272,9 +272,7 @@ public final class TransactionFence implements Fence {
 			List<LockHandle> ahead = PassedHolds.notAmong(holds, connection, database,
 					(passed, earlier) -> (earlier.sameHold() && trusted.test(earlier)) || isKept(passed, earlier));
 			if (!ahead.isEmpty()) {
-				// before: also a transaction that is rejected keeps rows until it ends
-				PassedHolds.add(ahead, connection, database, first);
-				this.guard.advance(ahead);
+				PassedHolds.add(ahead, connection, database, first, () -> this.guard.advance(ahead));
 			}
 		}
 		catch (Throwable ex) {

@@ -186,6 +186,61 @@ class SeveralFencesTests {
 			}));
 	}
 
+	/** The inner one runs on another connection, and its fence has no listener. */
+	@Test
+	void staleHolderIsRefusedAgainInATransactionOfTheParent() {
+		DataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:again;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=500");
+		TestFence.clear(dataSource);
+		new JdbcTemplate(dataSource).update("INSERT INTO fence VALUES ('stock:42', 'stock:42', 20, 'successor')");
+		TransactionFence child = TestFence.of(dataSource);
+		TransactionTemplate transaction = requiringNew(dataSource);
+		holding(() -> transaction.executeWithoutResult((outer) -> {
+			outer.setRollbackOnly();
+			refused(child);
+			transaction.executeWithoutResult((inner) -> {
+				inner.setRollbackOnly();
+				refused(child);
+			});
+		}));
+	}
+
+	/** The savepoint has freed the row, so the holder may have become stale. */
+	@Test
+	void holderPassesAgainInATransactionOfTheParentAfterASavepoint() {
+		DataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:undone;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=500");
+		TestFence.clear(dataSource);
+		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+		TransactionFence child = TestFence.of(dataSource);
+		TransactionTemplate transaction = requiringNew(dataSource);
+		TransactionTemplate nested = new TransactionTemplate(transaction.getTransactionManager());
+		nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+		holding(() -> transaction.executeWithoutResult((outer) -> {
+			outer.setRollbackOnly();
+			nested.executeWithoutResult((status) -> {
+				status.setRollbackOnly();
+				child.beforeBody(null);
+			});
+			transaction.executeWithoutResult(
+					(successor) -> jdbc.update("INSERT INTO fence VALUES ('stock:42', 'stock:42', 20, 'successor')"));
+			transaction.executeWithoutResult((inner) -> {
+				inner.setRollbackOnly();
+				refused(child);
+			});
+		}));
+	}
+
+	private static void refused(TransactionFence fence) {
+		assertThatExceptionOfType(StaleFencingTokenException.class).isThrownBy(() -> fence.beforeBody(null));
+	}
+
+	/** A child context does not add the listener of its fence to the parent's manager. */
+	private static TransactionTemplate requiringNew(DataSource dataSource) {
+		TransactionTemplate transaction = new TransactionTemplate(
+				TestFence.manager(dataSource, fence(dataSource, "fence", Object::toString, (hold) -> false)));
+		transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		return transaction;
+	}
+
 	/** Their rows would be locked in an order that other transactions do not have. */
 	@Test
 	void boundAndUnboundHoldPassTogetherBeforeTheCommit() {
