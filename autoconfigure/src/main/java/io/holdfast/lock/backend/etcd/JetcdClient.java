@@ -78,7 +78,8 @@ final class JetcdClient implements EtcdClient {
 			.retryMaxAttempts(1)
 			.retryDelay(20)
 			.retryMaxDelay(100)
-			.interceptor(new DeadlineInterceptor(responseTimeout, threads.executor()), new LoginInterceptor())
+			.interceptor(new DeadlineInterceptor(responseTimeout, threads.executor()),
+					new LoginInterceptor(responseTimeout))
 			.build(), threads);
 	}
 

@@ -1,7 +1,9 @@
 package io.holdfast.lock.backend.etcd;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.grpc.CallCredentials;
@@ -9,6 +11,7 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
@@ -22,7 +25,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class LoginInterceptor implements ClientInterceptor {
 
+	private final Duration timeout;
+
 	private final AtomicReference<@Nullable Login> present = new AtomicReference<>();
+
+	/**
+	 * Creates an interceptor.
+	 * @param responseTimeout the longest wait for the response to a login
+	 */
+	LoginInterceptor(Duration responseTimeout) {
+		this.timeout = responseTimeout.multipliedBy(2);
+	}
 
 	@Override
 	public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
@@ -48,6 +61,10 @@ final class LoginInterceptor implements ClientInterceptor {
 		public void applyRequestMetadata(RequestInfo request, Executor executor, MetadataApplier applier) {
 			Login mine = new Login(applier);
 			Login other = LoginInterceptor.this.present.compareAndExchange(null, mine);
+			if (other != null && other.limit.isExpired()) {
+				other.fail(Status.DEADLINE_EXCEEDED);
+				other = LoginInterceptor.this.present.compareAndExchange(null, mine);
+			}
 			if (other == null) {
 				send(request, executor, mine);
 				return;
@@ -67,9 +84,7 @@ final class LoginInterceptor implements ClientInterceptor {
 				this.credentials.applyRequestMetadata(request, executor, login);
 			}
 			catch (RuntimeException ex) {
-				// the caller fails the request
-				login.end(Status.UNAUTHENTICATED.withCause(ex));
-				throw ex;
+				login.fail(Status.UNAUTHENTICATED.withCause(ex));
 			}
 		}
 
@@ -84,25 +99,33 @@ final class LoginInterceptor implements ClientInterceptor {
 
 		private final CompletableFuture<Status> end = new CompletableFuture<>();
 
+		/**
+		 * Later than the response, which is lost if its thread cannot be started. All
+		 * later requests would then wait for it.
+		 */
+		private final Deadline limit = Deadline.after(LoginInterceptor.this.timeout.toMillis(), TimeUnit.MILLISECONDS);
+
 		Login(CallCredentials.MetadataApplier applier) {
 			this.applier = applier;
 		}
 
 		@Override
 		public void apply(Metadata token) {
-			end(Status.OK);
-			this.applier.apply(token);
+			if (end(Status.OK)) {
+				this.applier.apply(token);
+			}
 		}
 
 		@Override
 		public void fail(Status status) {
-			end(status);
-			this.applier.fail(status);
+			if (end(status)) {
+				this.applier.fail(status);
+			}
 		}
 
-		private void end(Status status) {
+		private boolean end(Status status) {
 			LoginInterceptor.this.present.compareAndSet(this, null);
-			this.end.complete(status);
+			return this.end.complete(status);
 		}
 
 	}

@@ -14,6 +14,8 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,7 +30,9 @@ import io.holdfast.lock.test.server.EtcdServer;
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.ask;
+import static io.holdfast.lock.backend.Verbs.claim;
 import static io.holdfast.lock.backend.Verbs.lasting;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -44,6 +48,8 @@ class EtcdLoginTests {
 
 	private final AtomicInteger logins = new AtomicInteger();
 
+	private volatile boolean losesResponses;
+
 	@BeforeAll
 	static void startServer() {
 		server = EtcdServer.started();
@@ -56,11 +62,15 @@ class EtcdLoginTests {
 	}
 
 	private EtcdLockBackend backend(String password) {
+		return backend(password, BOUND);
+	}
+
+	private EtcdLockBackend backend(String password, Duration responseTimeout) {
 		return new EtcdLockBackend(Client.builder()
 			.endpoints(server.endpoint())
 			.user(bytes("shop"))
 			.password(bytes(password))
-			.interceptor(new Counter()), new EtcdLockOptions("shop", BOUND));
+			.interceptor(new Counter()), new EtcdLockOptions("shop", responseTimeout));
 	}
 
 	private static ByteSequence bytes(String text) {
@@ -110,14 +120,42 @@ class EtcdLoginTests {
 		}
 	}
 
+	/** Such as if its thread could not be started. */
+	@Test
+	void loginWhoseResponseWasLostIsRepeated() throws Exception {
+		this.losesResponses = true;
+		try (EtcdLockBackend backend = backend("secret", Duration.ofMillis(500))) {
+			assertThat(ask(backend, claim(LockName.of("stock")))).isInstanceOf(AcquireResult.Indeterminate.class);
+			this.losesResponses = false;
+			assertThat(soonGranted(backend, claim(LockName.of("order")))).isNotNull();
+		}
+	}
+
 	private final class Counter implements ClientInterceptor {
 
 		@Override
 		public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
-			if ("Authenticate".equals(method.getBareMethodName())) {
-				EtcdLoginTests.this.logins.incrementAndGet();
+			ClientCall<Q, A> call = next.newCall(method, options);
+			if (!"Authenticate".equals(method.getBareMethodName())) {
+				return call;
 			}
-			return next.newCall(method, options);
+			EtcdLoginTests.this.logins.incrementAndGet();
+			return EtcdLoginTests.this.losesResponses ? new Silent<>(call) : call;
+		}
+
+	}
+
+	/** A call whose response is not delivered. */
+	private static final class Silent<Q, A> extends SimpleForwardingClientCall<Q, A> {
+
+		Silent(ClientCall<Q, A> call) {
+			super(call);
+		}
+
+		@Override
+		public void start(Listener<A> listener, Metadata headers) {
+			super.start(new Listener<>() {
+			}, headers);
 		}
 
 	}
