@@ -26,6 +26,8 @@ final class FenceFailure {
 
 	private static final int MARIADB_DEADLOCK = 1213;
 
+	private static final String POSTGRESQL_LOCK_TIMEOUT = "55P03";
+
 	private FenceFailure() {
 	}
 
@@ -90,6 +92,7 @@ final class FenceFailure {
 
 	private static boolean lockWaitFailed(DataAccessException failure) {
 		return failure instanceof QueryTimeoutException || failure instanceof PessimisticLockingFailureException
+				|| SqlStates.startsWith(failure, POSTGRESQL_LOCK_TIMEOUT)
 				|| causedBy(failure, (sql) -> sql instanceof SQLTimeoutException
 						|| sql.getErrorCode() == MARIADB_LOCK_TIMEOUT || sql.getErrorCode() == MARIADB_DEADLOCK);
 	}
