@@ -58,12 +58,14 @@ final class CallerRequests {
 
 	/**
 	 * Adds a question to the close that runs on this thread. It follows all releases,
-	 * whose locks other callers wait for.
-	 * @return {@code false} if there is none, so that this thread must not ask
+	 * whose locks other callers wait for. Without a close, this thread must not ask, so
+	 * the question is dropped.
 	 */
-	static boolean addQuestion(Runnable question) {
+	static void addQuestion(Runnable question) {
 		Requests requests = COLLECTED.get();
-		return requests != null && requests.questions().add(question);
+		if (requests != null) {
+			requests.questions().add(question);
+		}
 	}
 
 	/**

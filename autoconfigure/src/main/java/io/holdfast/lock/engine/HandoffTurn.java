@@ -109,29 +109,33 @@ final class HandoffTurn {
 
 	/** Asks whether another turn may follow, if half of the time is over. */
 	void askForNext() {
-		boolean halfOver = left() <= this.context.settings().handoff().maxTime().toNanos() / 2;
-		if (!halfOver || !this.mayAsk.compareAndSet(true, false)) {
+		if (!isTimeToAsk()) {
 			return;
 		}
 		if (!backend().capabilities().has(Capability.BLOCKING)) {
 			ask();
 		}
-		else if (!CallerRequests.addQuestion(this::askHereIfPossible)) {
-			this.mayAsk.set(true);
+		else {
+			CallerRequests.addQuestion(this::askHereIfPossible);
 		}
 	}
 
-	/** Leaves the question to another thread that passes the lease on, if possible. */
+	private boolean isTimeToAsk() {
+		return this.mayAsk.get() && left() <= this.context.settings().handoff().maxTime().toNanos() / 2;
+	}
+
+	/** Leaves the question to another thread that passes the lease on, if necessary. */
 	private void askHereIfPossible() {
 		if (backend().findsOnCaller() && !Thread.currentThread().isInterrupted()) {
 			ask();
 		}
-		else {
-			this.mayAsk.set(true);
-		}
 	}
 
+	/** Asks unless another thread has done so in this turn. */
 	private void ask() {
+		if (!isTimeToAsk() || !this.mayAsk.compareAndSet(true, false)) {
+			return;
+		}
 		long askedAt = this.context.time().nanos();
 		int holdersSoFar = this.lease.holders;
 		StoreResponses.ask(backend()::find, this.lease.grant().claim().lock()).whenComplete((state, failure) -> {

@@ -34,8 +34,6 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 	/** Longest wait without a signal: a safety net for the watch. */
 	private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
-	private static final long RETRY_NANOS = 500_000_000;
-
 	/**
 	 * Returns the result for a position.
 	 * @param sentAt the time before the attempt was sent
@@ -88,7 +86,7 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 	private void forget(QueueNode queueNode, long revision) {
 		this.lost.apply(queueNode, revision).whenComplete((done, failure) -> {
 			if (failure != null) {
-				this.clock.after(RETRY_NANOS, () -> forget(queueNode, revision));
+				this.clock.after(Session.RETRY_NANOS, () -> forget(queueNode, revision));
 			}
 		});
 	}

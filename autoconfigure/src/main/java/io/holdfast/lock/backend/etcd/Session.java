@@ -22,7 +22,8 @@ import io.holdfast.lock.support.SharedRequest;
  */
 final class Session {
 
-	private static final long RETRY_NANOS = 500_000_000;
+	/** The pause before a request that nothing else repeats. */
+	static final long RETRY_NANOS = 500_000_000;
 
 	private final EtcdCalls calls;
 
