@@ -1,6 +1,7 @@
 package io.holdfast.lock.backend.redis;
 
 import java.util.Objects;
+import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -27,8 +28,9 @@ final class RedisErrors {
 	private static final Pattern CODE = Pattern
 		.compile("^(?:ERR Error (?:running|compiling) script.*?-)?([A-Z]{2,})\\b");
 
-	/** How Redis 7.0 reports NOPERM for a command inside a script. */
-	private static final String NO_PERMISSION_IN_SCRIPT = "The user executing the script can't";
+	/** How Redis 7.0 and Redis 8.0 report NOPERM for a command inside a script. */
+	private static final List<String> NO_PERMISSION_IN_SCRIPT = List.of("The user executing the script can't",
+			"ACL failure in script");
 
 	/** Codes of errors that a retry would repeat and that leave the store unchanged. */
 	private static final Set<String> DEFINITE = Set.of("NOAUTH", "WRONGPASS", "NOPERM", "OOM", "WRONGTYPE", "MISCONF",
@@ -170,7 +172,7 @@ final class RedisErrors {
 		if (reply == null) {
 			return null;
 		}
-		if (reply.contains(NO_PERMISSION_IN_SCRIPT)) {
+		if (NO_PERMISSION_IN_SCRIPT.stream().anyMatch(reply::contains)) {
 			return "NOPERM";
 		}
 		Matcher matcher = CODE.matcher(reply);

@@ -1,6 +1,8 @@
 package io.holdfast.lock.backend.redis;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisTimeoutException;
 
@@ -31,6 +33,17 @@ class RedisErrorsTests {
 				"Unable to acquire connection! Increase connection pool size. Node source: 7, command: (EVALSHA), params: [1, secret]");
 		assertThat(this.errors.unreachable(failure)).hasMessage(
 				"Redis at the test's server could not be reached: Unable to acquire connection! Increase connection pool size. Node source: 7. Check that it is running and whether it uses TLS.");
+	}
+
+	/**
+	 * The messages of Redis 7.0 and of Redis 8.0, neither of which has the code NOPERM.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "ERR The user executing the script can't run this command or subcommand script: 1",
+			"ERR ACL failure in script: User app has no permissions to run the 'set' command script: 1" })
+	void missingPermissionInAScriptNamesThePermissions(String message) {
+		assertThat(this.errors.unreachable(new RedisException(message))).isInstanceOf(LockConfigurationException.class)
+			.hasMessageContaining("Grant the user at least: ~test:*");
 	}
 
 	@Test
