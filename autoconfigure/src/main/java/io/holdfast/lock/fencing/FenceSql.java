@@ -84,6 +84,11 @@ enum FenceSql {
 	MARIADB("(?, ?, ?, ?)", "LOCK IN SHARE MODE") {
 
 		@Override
+		List<RecordedHolder> kept(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
+			return keptByKey(jdbc, table, entries);
+		}
+
+		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
 			List<RecordedHolder> seen = jdbc.query(statement(table, entries), (row, number) -> RecordedHolder.of(row),
 					parameters(entries));
@@ -97,6 +102,11 @@ enum FenceSql {
 	 * below, would lock a gap, and first holders of different locks would deadlock.
 	 */
 	MYSQL("(?, ?, ?, ?)", "LOCK IN SHARE MODE") {
+
+		@Override
+		List<RecordedHolder> kept(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
+			return keptByKey(jdbc, table, entries);
+		}
 
 		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
@@ -238,6 +248,16 @@ enum FenceSql {
 	List<RecordedHolder> kept(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
 		return jdbc.query("SELECT lock_id, token, owner FROM " + table + " WHERE lock_id IN (" + placeholders(entries)
 				+ ") " + this.sharedRow, (row, number) -> RecordedHolder.of(row), ids(entries));
+	}
+
+	/**
+	 * Reads each row by its key. MariaDB and MySQL may read a small table as a whole
+	 * instead, and lock all of its rows.
+	 */
+	List<RecordedHolder> keptByKey(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
+		String one = "(SELECT lock_id, token, owner FROM " + table + " WHERE lock_id = ? " + this.sharedRow + ")";
+		return jdbc.query(String.join(" UNION ALL ", Collections.nCopies(entries.size(), one)),
+				(row, number) -> RecordedHolder.of(row), ids(entries));
 	}
 
 	private static String placeholders(List<FenceEntry> entries) {

@@ -2,6 +2,7 @@ package io.holdfast.lock.fencing;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -86,6 +87,21 @@ abstract class JdbcFencingGuardContract implements FencingGuardContract {
 			assertWaits(successor);
 			transaction.commit();
 			successor.get(10, TimeUnit.SECONDS);
+		}
+	}
+
+	/** A database that reads a small table as a whole locks all of its rows. */
+	@Test
+	void severalLocksDoNotWaitForTheTransactionOfAnother() throws Exception {
+		FencingGuard guard = guard();
+		List.of("a", "b", "c", "d").forEach((lock) -> guard.advance(TestHold.of(lock, 5, "earlier")));
+		try (Connection transaction = this.dataSource.getConnection()) {
+			transaction.setAutoCommit(false);
+			onTable().on(transaction).advance(TestHold.of("d", 10, "y"));
+			CompletableFuture
+				.runAsync(() -> guard.advance(FencingGuardContract.several(TestHold.of("a", 10, "x"),
+						TestHold.of("b", 10, "x"), TestHold.of("c", 10, "x"))))
+				.get(10, TimeUnit.SECONDS);
 		}
 	}
 
