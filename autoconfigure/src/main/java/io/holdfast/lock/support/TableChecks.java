@@ -30,10 +30,13 @@ public final class TableChecks {
 			WHERE t.table_schema = COALESCE(?, DATABASE()) AND t.table_name = ? AND COALESCE(e.transactions, 'NO') <> 'YES'
 			""";
 
-	/** An expression is no column, and a prefix no value of one. */
+	/**
+	 * An expression is no column, and a prefix no value of one. Statements name the index
+	 * by which they find rows.
+	 */
 	private static final String KEYS_IN_MARIADB = """
 			SELECT GROUP_CONCAT(LOWER(column_name) ORDER BY column_name) FROM information_schema.statistics
-			WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND non_unique = 0 GROUP BY index_name
+			WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND index_name = 'PRIMARY'
 			HAVING COUNT(*) = COUNT(column_name) AND COUNT(sub_part) = 0
 			""";
 
@@ -79,8 +82,8 @@ public final class TableChecks {
 		boolean unique = (query != null) ? jdbc.queryForList(query, String.class, (Object[]) name).contains(key)
 				: keysInH2(jdbc, name).contains(key);
 		return unique ? null
-				: "the table '%s' has no unique key (%s), or a deferrable one, so two owners could pass at once. Create it as in the script 'schema.sql' of this library."
-					.formatted(table, key);
+				: "the table '%s' has no %s (%s), or a deferrable one, so two owners could pass at once. Create it as in the script 'schema.sql' of this library."
+					.formatted(table, KEYS_IN_MARIADB.equals(query) ? "primary key" : "unique key", key);
 	}
 
 	/**

@@ -126,6 +126,15 @@ enum JdbcDialect {
 	}
 
 	/**
+	 * Returns the clause that has a statement find rows by their keys, or an empty
+	 * string. MariaDB and MySQL otherwise read a small table as a whole if the statement
+	 * names many of its keys. It would then wait for rows of other locks, and lock them.
+	 */
+	String byKey() {
+		return (this == MARIADB || this == MYSQL) ? "FORCE INDEX (PRIMARY)" : "";
+	}
+
+	/**
 	 * Whether an auto-committed statement changes the latest state of a row at every
 	 * isolation, and does not fail because this state is newer than its snapshot.
 	 */

@@ -42,6 +42,7 @@ record StatementTexts(JdbcDialect dialect, String table, int timeoutSeconds) {
 			.replace("${settings}", settings)
 			.replace("${andSettings}", settings.isEmpty() ? "" : "AND " + settings)
 			.replace("${andTransactionSettings}", this.dialect.andTransactionSettings(this.timeoutSeconds))
+			.replace("${byKey}", this.dialect.byKey())
 			.replace("${durable}", this.dialect.durable())
 			.replace("${channel}", ReleaseNotifications.CHANNEL)
 			.replace("${wanted}", ReleaseNotifications.WANTED);

@@ -3,7 +3,7 @@
 -- statement inserts existing rows, which updates them.
 INSERT INTO ${table} (lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us)
 SELECT own.* FROM (
-	SELECT lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us FROM ${table}
+	SELECT lock_id, lock_name, owner, token, until_us, readers_until_us, writer_until_us FROM ${table} ${byKey}
 	WHERE lock_id IN (:ids) AND (lock_id, owner, token) IN (:own) AND until_us > ${now}
 	FOR UPDATE SKIP LOCKED
 ) own

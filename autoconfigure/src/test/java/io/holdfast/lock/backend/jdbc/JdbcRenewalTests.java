@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -13,7 +14,11 @@ import javax.sql.DataSource;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 
 import io.holdfast.lock.LockMode;
 import io.holdfast.lock.spi.Claim;
@@ -70,6 +75,29 @@ class JdbcRenewalTests extends OnEveryDatabase {
 			other.rollback();
 		}
 		assertThat(answer(store.renew(grants.subList(7, 8)))).singleElement().isInstanceOf(Renewed.class);
+	}
+
+	/**
+	 * MariaDB and MySQL would read a small table as a whole. A statement that changes
+	 * rows would then wait for those of other locks.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "MARIADB", "MYSQL" })
+	void renewalFindsTheRowsOfASmallTableByTheirKeys(Database database) throws Exception {
+		DataSource pool = opened(database, 2);
+		JdbcContract.createTables(pool, "small");
+		LockBackend store = JdbcContract.backend(pool, "small");
+		grants(store, LockMode.SHARED, 20);
+		JdbcTemplate jdbc = new JdbcTemplate(pool);
+		jdbc.queryForList("ANALYZE TABLE small, small_reader");
+		List<String> ids = jdbc.queryForList("SELECT lock_id FROM small", String.class).subList(0, 19);
+		List<Object[]> own = ids.stream().map((id) -> new Object[] { id, "owner", 1 }).toList();
+		JdbcStatements sql = new JdbcStatements(new StatementTexts(JdbcDialect.valueOf(database.name()), "small", 1));
+		assertThat(List.of(sql.renew, sql.renewReaders, sql.countReaders))
+			.allSatisfy((text) -> assertThat(new NamedParameterJdbcTemplate(pool).queryForList("EXPLAIN " + text,
+					Map.of("ids", ids, "own", own, "lease", 1)))
+				.as(text)
+				.anySatisfy((step) -> assertThat(step).containsEntry("key", "PRIMARY").containsEntry("type", "range")));
 	}
 
 	@ParameterizedTest
