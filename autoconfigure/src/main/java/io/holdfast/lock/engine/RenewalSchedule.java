@@ -40,7 +40,10 @@ final class RenewalSchedule {
 
 	long nextRenewal;
 
-	/** The current or last renewal; at most one is in progress at a time. */
+	/** Whether a renewal waits for a thread; it is not sent once the lease has ended. */
+	boolean waits;
+
+	/** The last renewal that was sent; at most one is in progress at a time. */
 	CompletableFuture<Void> renewal = NONE;
 
 	/** Whether to renew once more after the renewal in progress. */
@@ -99,20 +102,33 @@ final class RenewalSchedule {
 
 	/**
 	 * Plans the next renewal an interval from now.
-	 * @return whether to send one now, which counts as in progress; otherwise the lease
-	 * wants none, or one is in progress
+	 * @return whether to send one now, which waits until {@link #sends}; otherwise the
+	 * lease wants none, or one waits or is in progress
 	 */
 	boolean startsRenewal(long now) {
 		if (!wantsRenewal(now)) {
 			return false;
 		}
-		boolean starts = this.renewal.isDone();
+		boolean starts = !this.waits && this.renewal.isDone();
 		if (starts) {
-			this.renewal = new CompletableFuture<>();
+			this.waits = true;
 			this.renewalDue = this.nextRenewal;
 		}
 		this.nextRenewal = now + interval();
 		return starts;
+	}
+
+	/**
+	 * Ends the wait of a renewal.
+	 * @return whether to send it, so that it is in progress; otherwise the lease has
+	 * ended in the meantime
+	 */
+	boolean sends() {
+		this.waits = false;
+		if (this.watched) {
+			this.renewal = new CompletableFuture<>();
+		}
+		return this.watched;
 	}
 
 	/** Returns the delay of a renewal that is sent at the given time. */

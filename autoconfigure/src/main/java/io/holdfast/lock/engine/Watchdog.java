@@ -34,10 +34,7 @@ final class Watchdog {
 
 	private static final int RETRIES_PER_RENEWAL = 4;
 
-	/**
-	 * Maximum number of leases in a request. Its response comes when all of them are
-	 * renewed, so the slowest one decides.
-	 */
+	/** Maximum number of leases in a request. The slowest one delays its response. */
 	private static final int MOST_IN_A_REQUEST = 200;
 
 	private static final long FARTHEST_AHEAD = TimeUnit.SECONDS.toNanos(60);
@@ -183,7 +180,21 @@ final class Watchdog {
 	private void renew(LockBackend backend, List<RenewalSchedule> schedules) {
 		List<List<RenewalSchedule>> requests = Batches.of(schedules, MOST_IN_A_REQUEST);
 		Executor threads = backend.capabilities().has(Capability.BLOCKING) ? this.threads : Runnable::run;
-		threads.execute(() -> requests.forEach((request) -> send(backend, request)));
+		threads.execute(() -> requests.stream()
+			.map(this::stillWatched)
+			.filter((request) -> !request.isEmpty())
+			.forEach((request) -> send(backend, request)));
+	}
+
+	/** Leaves out leases that have ended while their renewals waited to be sent. */
+	private List<RenewalSchedule> stillWatched(List<RenewalSchedule> schedules) {
+		this.lock.lock();
+		try {
+			return schedules.stream().filter(RenewalSchedule::sends).toList();
+		}
+		finally {
+			this.lock.unlock();
+		}
 	}
 
 	private void send(LockBackend backend, List<RenewalSchedule> schedules) {

@@ -77,4 +77,23 @@ class RenewalRequestTests {
 		assertThat(blocking.backend.batches).containsExactly(200, 200, 50);
 	}
 
+	@Test
+	void leaseThatEndsBeforeItsRenewalIsSentIsNotRenewed() {
+		Deque<Runnable> tasks = new ArrayDeque<>();
+		EngineFixture blocking = new EngineFixture(EngineSettings.DEFAULTS, TransactionBoundary.NONE, tasks::add);
+		blocking.backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
+		CompletableFuture<LockHandle> handle = blocking.acquire(EngineFixture.request().leaseTime(LEASE));
+		while (!tasks.isEmpty()) {
+			tasks.remove().run();
+		}
+		blocking.time.advance(LEASE.dividedBy(3));
+		Runnable renewal = tasks.remove();
+		handle.join().close();
+		assertThat(tasks).as("releases that wait for no renewal").hasSize(1);
+		tasks.remove().run();
+		renewal.run();
+		assertThat(blocking.backend.calls).containsExactly("acquire stock:42", "release stock:42");
+		blocking.assertNothingLeft();
+	}
+
 }
