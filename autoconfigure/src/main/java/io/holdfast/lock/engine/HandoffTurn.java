@@ -121,7 +121,7 @@ final class HandoffTurn {
 	}
 
 	private boolean isTimeToAsk() {
-		return this.mayAsk.get() && left() <= this.context.settings().handoff().maxTime().toNanos() / 2;
+		return this.mayAsk.get() && !isOver() && left() <= this.context.settings().handoff().maxTime().toNanos() / 2;
 	}
 
 	/** Leaves the question to another thread that passes the lease on, if necessary. */

@@ -246,6 +246,28 @@ class HandoffTurnTests extends HandoffCallers {
 		assertThat(backend.finds).isOne();
 	}
 
+	/** The release of another lock may have waited for a connection meanwhile. */
+	@Test
+	void blockingStoreIsNotAskedForATurnThatIsOver() {
+		limit(64, TURN);
+		FakeBackend backend = this.fixture.backend;
+		backend.findsOnCaller = true;
+		backend.releasesOnCaller = true;
+		backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
+		LockName other = LockName.of("stock", "43");
+		LockHandle both = this.fixture.engine.acquire(LockRequest.forLocks(List.of(LOCK, other)).build());
+		acquire(LockRequest.forLock(other).waitTime(LONG));
+		backend.releases.add((grant) -> {
+			this.fixture.time.advance(TURN);
+			return CompletableFuture.completedFuture(backend.free(grant.claim()));
+		});
+		this.fixture.time.advance(HOLD.multipliedBy(2));
+		both.close();
+		runSteps();
+		assertThat(calls()).endsWith("release stock:43", "acquire stock:43");
+		assertThat(backend.finds).isZero();
+	}
+
 	@Test
 	void blockingStoreThatObjectsIsNotAsked() {
 		limit(64, TURN);
