@@ -8,6 +8,7 @@ import org.aopalliance.aop.Advice;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.aspectj.AbstractAspectJAdvice;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AdvisedSupport;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.OrderUtils;
@@ -46,6 +47,15 @@ final class AdviceChain {
 	 */
 	static boolean isOpen(Advised proxy) {
 		return !proxy.isFrozen() && !(proxy instanceof AopInfrastructureBean);
+	}
+
+	/**
+	 * Returns whether a bean is the configuration of the proxies that it creates, such as
+	 * a {@code ProxyFactoryBean}. It adds their other advice later, so they are advised
+	 * themselves.
+	 */
+	static boolean isFactory(Object bean) {
+		return bean instanceof AdvisedSupport;
 	}
 
 	/**

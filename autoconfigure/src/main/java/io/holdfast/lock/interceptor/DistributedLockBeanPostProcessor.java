@@ -155,6 +155,9 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 	}
 
 	private Object withLock(Object bean, Class<?> type, String beanName) {
+		if (AdviceChain.isFactory(bean)) {
+			return bean;
+		}
 		DistributedLockInterceptor lock = this.interceptor;
 		if (bean instanceof Advised proxy && AdviceChain.isOpen(proxy) && this.advisor != null && lock != null
 				&& isEligible(type)) {

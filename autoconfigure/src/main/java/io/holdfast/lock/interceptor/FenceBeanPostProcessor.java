@@ -37,6 +37,9 @@ public final class FenceBeanPostProcessor extends AbstractBeanFactoryAwareAdvisi
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (AdviceChain.isFactory(bean)) {
+			return bean;
+		}
 		Class<?> type = LockedType.of(bean);
 		Advised proxy = (bean instanceof Advised outer) ? innermost(outer, type) : null;
 		if (proxy != null && AdviceChain.isOpen(proxy) && this.advisor != null && isEligible(type)) {

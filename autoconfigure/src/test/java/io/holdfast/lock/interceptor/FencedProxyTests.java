@@ -8,6 +8,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.ProxyFactoryBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -64,6 +65,28 @@ class FencedProxyTests {
 				.filteredOn((advisor) -> advisor.getAdvice() instanceof FenceInterceptor)
 				.hasSize(1);
 		});
+	}
+
+	/** The factory is a proxy's configuration, but has no transaction yet. */
+	@Test
+	void proxyOfAProxyFactoryBeanIsFencedInItsTransaction() {
+		this.runner.withUserConfiguration(Factory.class).run((context) -> {
+			assertThat(AdvisedBeans.chain(context.getBean("product"))).containsExactly("lock", "transaction");
+			assertThat(((Plain) context.getBean("product")).run()).isEqualTo("fenced");
+		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Factory {
+
+		@Bean
+		ProxyFactoryBean product() {
+			ProxyFactoryBean factory = new ProxyFactoryBean();
+			factory.setTarget(new FencedPlain());
+			factory.setInterceptorNames("transactionInterceptor");
+			return factory;
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
