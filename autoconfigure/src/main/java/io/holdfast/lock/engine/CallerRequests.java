@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -65,6 +66,21 @@ final class CallerRequests {
 		Requests requests = COLLECTED.get();
 		if (requests != null) {
 			requests.questions().add(question);
+		}
+	}
+
+	/**
+	 * Returns whether this thread may send a request. An interrupt would break it. A
+	 * backend that throws objects, because the request must not be lost.
+	 * @param allows whether the backend allows it
+	 */
+	static boolean maySend(BooleanSupplier allows) {
+		try {
+			return !Thread.currentThread().isInterrupted() && allows.getAsBoolean();
+		}
+		catch (Throwable ex) {
+			// Kotlin throws checked exceptions undeclared
+			return false;
 		}
 	}
 

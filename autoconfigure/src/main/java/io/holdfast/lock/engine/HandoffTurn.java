@@ -126,7 +126,7 @@ final class HandoffTurn {
 
 	/** Leaves the question to another thread that passes the lease on, if necessary. */
 	private void askHereIfPossible() {
-		if (backend().findsOnCaller() && !Thread.currentThread().isInterrupted()) {
+		if (CallerRequests.maySend(backend()::findsOnCaller)) {
 			ask();
 		}
 	}

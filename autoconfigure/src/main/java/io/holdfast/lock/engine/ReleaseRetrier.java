@@ -220,12 +220,9 @@ final class ReleaseRetrier {
 			}
 		}
 
-		/**
-		 * Uses a worker if the backend objects to this thread, or if the thread is
-		 * interrupted, which would break the request.
-		 */
+		/** Uses a worker if this thread must not send the request. */
 		private void sendHereIfPossible() {
-			if (this.backend.releasesOnCaller() && !Thread.currentThread().isInterrupted()) {
+			if (CallerRequests.maySend(this.backend::releasesOnCaller)) {
 				send();
 			}
 			else {

@@ -14,6 +14,7 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.test.ForwardingBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -69,6 +70,21 @@ class CallerRequestsTests {
 		this.backend.releasesOnCaller = false;
 		acquired().close();
 		assertThat(sender()).isNotSameAs(Thread.currentThread());
+	}
+
+	@Test
+	void workerSendsTheReleaseIfTheBackendThrows() throws Exception {
+		ForwardingBackend broken = new ForwardingBackend(this.backend) {
+			@Override
+			public boolean releasesOnCaller() {
+				throw new IllegalStateException("broken");
+			}
+		};
+		try (LockEngine ofBroken = new LockEngine(new LockBackends(List.of(broken), "fake"), EngineSettings.DEFAULTS,
+				TransactionBoundary.NONE, List.of())) {
+			ofBroken.acquire(LockRequest.of("stock", 42)).close();
+			assertThat(sender()).isNotSameAs(Thread.currentThread());
+		}
 	}
 
 	@Test
