@@ -2,7 +2,6 @@ package io.holdfast.lock.transaction;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.HashMap;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -59,15 +58,10 @@ final class TransactionSnapshot {
 	}
 
 	private @Nullable Integer strictestLevel(@Nullable Integer explicit) {
-		Map<Object, ConnectionHolder> reading = new HashMap<>();
-		TransactionSynchronizationManager.getResourceMap().forEach((key, resource) -> {
-			if (resource instanceof ConnectionHolder holder && mayHaveSnapshot(holder)) {
-				reading.put(key, holder);
-			}
-		});
 		Integer strictest = explicit;
-		for (Map.Entry<Object, ConnectionHolder> each : reading.entrySet()) {
-			Integer level = level(each.getKey(), each.getValue(), explicit != null);
+		for (Map.Entry<Object, Object> each : TransactionSynchronizationManager.getResourceMap().entrySet()) {
+			Integer level = (each.getValue() instanceof ConnectionHolder holder && mayHaveSnapshot(holder))
+					? level(each.getKey(), holder, explicit != null) : null;
 			if (level != null) {
 				strictest = (strictest != null) ? Math.max(strictest, level) : level;
 			}
