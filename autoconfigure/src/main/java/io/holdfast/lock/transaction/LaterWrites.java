@@ -4,7 +4,6 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import org.springframework.orm.jpa.EntityManagerHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.holdfast.lock.support.FinishedTransaction;
@@ -28,8 +27,7 @@ final class LaterWrites {
 	 */
 	static Stream<ContextChange> ofOtherTransactions(Supplier<String> locks) {
 		return Stream.concat(DeferredReleases.suspendedResources().stream(), FinishedTransaction.resources().stream())
-			.map((resource) -> (resource instanceof EntityManagerHolder holder) ? PersistenceContexts.contextOf(holder)
-					: null)
+			.map(PersistenceContexts::contextOf)
 			.filter(Objects::nonNull)
 			.map(HibernateContext::of)
 			.filter((context) -> context != null && context.entities() != null)

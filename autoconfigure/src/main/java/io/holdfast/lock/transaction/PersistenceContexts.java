@@ -42,7 +42,7 @@ final class PersistenceContexts {
 	 */
 	static @Nullable String entities() {
 		for (Object resource : TransactionSynchronizationManager.getResourceMap().values()) {
-			EntityManager context = (resource instanceof EntityManagerHolder holder) ? contextOf(holder) : null;
+			EntityManager context = contextOf(resource);
 			String entities = (context != null) ? entities(context) : null;
 			if (entities != null) {
 				return entities;
@@ -67,7 +67,7 @@ final class PersistenceContexts {
 	 */
 	static void readPastCaches() {
 		TransactionSynchronizationManager.getResourceMap().values().forEach((resource) -> {
-			EntityManager context = (resource instanceof EntityManagerHolder holder) ? contextOf(holder) : null;
+			EntityManager context = contextOf(resource);
 			if (context != null) {
 				context.setCacheRetrieveMode(CacheRetrieveMode.BYPASS);
 				// Hibernate's find() uses the property instead
@@ -77,12 +77,12 @@ final class PersistenceContexts {
 	}
 
 	/**
-	 * Returns {@code null} for a holder without a context, such as that of a stateless
-	 * session.
+	 * Returns {@code null} for any other resource, and for a holder without a context,
+	 * such as that of a stateless session.
 	 */
-	static @Nullable EntityManager contextOf(EntityManagerHolder holder) {
+	static @Nullable EntityManager contextOf(Object resource) {
 		try {
-			return holder.getEntityManager();
+			return (resource instanceof EntityManagerHolder holder) ? holder.getEntityManager() : null;
 		}
 		catch (IllegalStateException ex) {
 			return null;
