@@ -210,11 +210,11 @@ final class PersistenceContexts {
 						: null;
 				if (next != null) {
 					next.filterAs(hibernate);
+					exchange.closeBoth(next, hibernate);
 				}
 				ReadBeforeLock.noteAll(hibernate.session(), locks);
 				SetAsideSessions.add(hibernate.session(), locks);
 				hibernate.disconnect();
-				exchange.closeBoth(hibernate);
 			}
 			TransactionSynchronizationManager.unbindResource(factory);
 			if (exchange.instead != null) {
@@ -227,15 +227,12 @@ final class PersistenceContexts {
 		 * Closes the set-aside context with the new one, because at its end the request
 		 * closes only the context that is bound then.
 		 */
-		private void closeBoth(HibernateContext other) {
-			HibernateContext bound = (this.instead != null) ? hibernate(this.instead.getEntityManager()) : null;
-			if (bound != null) {
-				bound.whenClosed(() -> {
-					if (!this.undone) {
-						EntityManagerFactoryUtils.closeEntityManager(other.session());
-					}
-				});
-			}
+		private void closeBoth(HibernateContext bound, HibernateContext other) {
+			bound.whenClosed(() -> {
+				if (!this.undone) {
+					EntityManagerFactoryUtils.closeEntityManager(other.session());
+				}
+			});
 		}
 
 		@Override
