@@ -44,7 +44,7 @@ public final class MethodTransactions {
 	 */
 	public @Nullable PlatformTransactionManager managerOf(Method method, Class<?> type) {
 		TransactionInterceptor interceptor = interceptor();
-		TransactionAttribute attribute = (interceptor != null) ? attribute(interceptor, method, type) : null;
+		TransactionAttribute attribute = attribute(interceptor, method, type);
 		return (interceptor != null && attribute != null) ? manager(interceptor, attribute, type) : null;
 	}
 
@@ -56,8 +56,7 @@ public final class MethodTransactions {
 	 * @return the reason with the remedy, or {@code null} if that depends on the call
 	 */
 	public @Nullable String unfencedReason(Method method, Class<?> type) {
-		TransactionInterceptor interceptor = interceptor();
-		TransactionAttribute attribute = (interceptor != null) ? attribute(interceptor, method, type) : null;
+		TransactionAttribute attribute = attribute(interceptor(), method, type);
 		int propagation = (attribute != null) ? attribute.getPropagationBehavior()
 				: TransactionDefinition.PROPAGATION_REQUIRED;
 		if (propagation == TransactionDefinition.PROPAGATION_NEVER
@@ -92,7 +91,7 @@ public final class MethodTransactions {
 			return null;
 		}
 		TransactionInterceptor interceptor = interceptor();
-		TransactionAttribute attribute = (interceptor != null) ? attribute(interceptor, method, type) : null;
+		TransactionAttribute attribute = attribute(interceptor, method, type);
 		return (interceptor != null && attribute != null
 				&& attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRES_NEW)
 						? manager(interceptor, attribute, type) : null;
@@ -102,9 +101,9 @@ public final class MethodTransactions {
 		return this.beanFactory.getBeanProvider(TransactionInterceptor.class).getIfUnique();
 	}
 
-	private static @Nullable TransactionAttribute attribute(TransactionInterceptor interceptor, Method method,
+	private static @Nullable TransactionAttribute attribute(@Nullable TransactionInterceptor interceptor, Method method,
 			Class<?> type) {
-		TransactionAttributeSource source = interceptor.getTransactionAttributeSource();
+		TransactionAttributeSource source = (interceptor != null) ? interceptor.getTransactionAttributeSource() : null;
 		return (source != null) ? source.getTransactionAttribute(method, type) : null;
 	}
 
