@@ -18,6 +18,7 @@ import org.springframework.core.env.Environment;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.engine.LockBackends;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.NearestName;
 
 /**
@@ -183,7 +184,7 @@ final class BackendSelection {
 		String fact = "The backend '%s' is configured, because %s, but ".formatted(store.id(), evidence);
 		if (!isSupported(store)) {
 			throw new LockConfigurationException(fact + "its client is not on the class path. %s, %s."
-				.formatted(withoutDot(store.remedy(this.environment)), alternative));
+				.formatted(Failures.withoutPeriod(store.remedy(this.environment)), alternative));
 		}
 		if (AotDetector.useGeneratedArtifacts()) {
 			throw new LockConfigurationException(fact
@@ -201,10 +202,6 @@ final class BackendSelection {
 
 	private @Nullable String evidence(LockStore store) {
 		return store.evidence(this.environment, this.beans);
-	}
-
-	private static String withoutDot(String sentence) {
-		return sentence.substring(0, sentence.length() - 1);
 	}
 
 }

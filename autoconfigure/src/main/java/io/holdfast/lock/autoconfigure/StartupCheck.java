@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.support.DurationText;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.Threads;
 
 /**
@@ -174,10 +175,9 @@ final class StartupCheck {
 	}
 
 	private StoreUnavailableException unavailable(LockBackendException failure) {
-		String message = String.valueOf(failure.getMessage());
 		return new StoreUnavailableException(
-				"Locks are kept in %s, which could not be used within %s: %s%s".formatted(this.store,
-						DurationText.of(this.timeout), message, message.endsWith(".") ? "" : "."),
+				"Locks are kept in %s, which could not be used within %s: %s.".formatted(this.store,
+						DurationText.of(this.timeout), Failures.withoutPeriod(String.valueOf(failure.getMessage()))),
 				this.remedies, failure);
 	}
 
