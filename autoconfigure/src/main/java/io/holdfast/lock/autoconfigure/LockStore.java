@@ -129,16 +129,14 @@ enum LockStore {
 		String client = bean(this.clients, beans);
 		boolean located = named == null || client != null || isLocated(environment, beans);
 		String evidence = located ? ownSetting(environment) : null;
-		if (evidence == null) {
-			evidence = client;
+		if (evidence != null) {
+			return evidence;
 		}
-		if (evidence == null && named == null) {
-			evidence = bean(this.foreignClients, beans);
+		if (client != null || named != null) {
+			return client;
 		}
-		if (evidence == null && named == null) {
-			evidence = foreignSetting(environment);
-		}
-		return evidence;
+		String foreign = bean(this.foreignClients, beans);
+		return (foreign != null) ? foreign : foreignSetting(environment);
 	}
 
 	private boolean isLocated(Environment environment, ConfigurableListableBeanFactory beans) {
