@@ -15,7 +15,6 @@ import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.ContextCustomizerFactory;
 import org.springframework.test.context.MergedContextConfiguration;
 import org.springframework.test.context.TestContextAnnotationUtils;
-import org.springframework.util.Assert;
 
 /**
  * Adds locks of this JVM to test slices such as {@code @WebMvcTest} and
@@ -42,9 +41,7 @@ final class LockSliceContextCustomizerFactory implements ContextCustomizerFactor
 
 		@Override
 		public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration mergedConfig) {
-			Assert.isInstanceOf(BeanDefinitionRegistry.class, context);
-			new AnnotatedBeanDefinitionReader((BeanDefinitionRegistry) context, context.getEnvironment())
-				.register(LockSlice.class);
+			new AnnotatedBeanDefinitionReader((BeanDefinitionRegistry) context).register(LockSlice.class);
 		}
 
 	}
