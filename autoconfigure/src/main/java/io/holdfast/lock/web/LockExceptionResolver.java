@@ -17,7 +17,7 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageConverter;
-import org.springframework.util.ReflectionUtils;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.context.request.ServletWebRequest;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerExceptionResolver;
@@ -117,11 +117,7 @@ public final class LockExceptionResolver implements HandlerExceptionResolver, Or
 
 		ProblemResolver(LockProblems problems, List<HttpMessageConverter<?>> converters) {
 			this.problems = problems;
-			Method respond = ReflectionUtils.findMethod(LockProblems.class, "respond", LockException.class);
-			if (respond == null) {
-				throw new IllegalStateException("LockProblems has no method 'respond'");
-			}
-			this.method = respond;
+			this.method = ClassUtils.getMethod(LockProblems.class, "respond", LockException.class);
 			setMessageConverters(converters);
 			afterPropertiesSet();
 		}
