@@ -7,8 +7,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
-import javax.net.ssl.KeyManagerFactory;
-
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -24,11 +22,9 @@ import org.redisson.config.Config;
 import org.redisson.config.EqualJitterDelay;
 import org.redisson.config.ReadMode;
 import org.redisson.config.SentinelServersConfig;
-import org.redisson.config.SingleServerConfig;
 import org.redisson.config.SubscriptionMode;
 
 import org.springframework.boot.ssl.SslBundle;
-import org.springframework.boot.ssl.SslOptions;
 
 import io.holdfast.lock.backend.redis.RedissonScriptClient;
 import io.holdfast.lock.support.Threads;
@@ -106,8 +102,10 @@ final class RedissonClientFactory implements RedisClients {
 	@Override
 	public RedisClient standalone(String hostAndPort, Settings settings, boolean tls) {
 		Config config = config(settings.login(), settings.ssl());
-		single(config).setAddress(scheme(tls) + hostAndPort)
+		common(config.useSingleServer()).setAddress(scheme(tls) + hostAndPort)
 			.setDatabase(settings.database())
+			.setConnectionPoolSize(this.connections)
+			.setConnectionMinimumIdleSize(1)
 			.setSubscriptionConnectionMinimumIdleSize(this.idleSubscriptions);
 		return create(config, hostAndPort, settings.source());
 	}
@@ -169,21 +167,11 @@ final class RedissonClientFactory implements RedisClients {
 		config.setUsername(login.username()).setPassword(login.password());
 		if (ssl != null) {
 			config.setSslTrustManagerFactory(ssl.getManagers().getTrustManagerFactory());
-			KeyManagerFactory keys = ssl.getManagers().getKeyManagerFactory();
-			config.setSslKeyManagerFactory(keys);
-			SslOptions options = ssl.getOptions();
-			if (options.getEnabledProtocols() != null) {
-				config.setSslProtocols(options.getEnabledProtocols());
-			}
-			if (options.getCiphers() != null) {
-				config.setSslCiphers(options.getCiphers());
-			}
+			config.setSslKeyManagerFactory(ssl.getManagers().getKeyManagerFactory());
+			config.setSslProtocols(ssl.getOptions().getEnabledProtocols());
+			config.setSslCiphers(ssl.getOptions().getCiphers());
 		}
 		return config;
-	}
-
-	private SingleServerConfig single(Config config) {
-		return common(config.useSingleServer()).setConnectionPoolSize(this.connections).setConnectionMinimumIdleSize(1);
 	}
 
 	/** Redisson counts milliseconds in an int, which ends after 24 days. */
