@@ -9,8 +9,6 @@ import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.Assert;
-
 /**
  * A map in several stripes, each with its own lock. A caller locks the stripe of a key,
  * reads and changes the entry as one step, and unlocks the stripe. Compared with the
@@ -36,7 +34,6 @@ public final class StripedMap<K, V> {
 	 * @param stripes the number of stripes, a power of two
 	 */
 	public StripedMap(int stripes) {
-		Assert.isTrue(Integer.bitCount(stripes) == 1, () -> stripes + " stripes are not a power of two");
 		this.stripes = IntStream.range(0, stripes).mapToObj((i) -> new Stripe<K, V>()).toList();
 	}
 
