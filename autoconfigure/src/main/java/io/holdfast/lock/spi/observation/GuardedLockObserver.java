@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 
 import io.holdfast.lock.LockLostEvent;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.Failures;
 import io.holdfast.lock.support.GuardedLog;
 
 /**
@@ -126,9 +127,7 @@ final class GuardedLockObserver implements LockObserver {
 	}
 
 	private static void failed(Throwable failure) {
-		if (failure instanceof InterruptedException) {
-			Thread.currentThread().interrupt();
-		}
+		Failures.keepInterrupt(failure);
 		logger.error("A lock observer failed; the lock is not affected", failure);
 	}
 
