@@ -67,18 +67,9 @@ record QueueNodeName(String name, boolean shared, boolean sticky, String owner, 
 	}
 
 	/**
-	 * Returns the node that must be deleted before this one holds the lock: the previous
-	 * node or, for a shared claim, the last exclusive one before it. A claim watches that
-	 * node alone, so a release wakes one waiter instead of all of them.
-	 */
-	@Nullable QueueNodeName blockedBy(List<QueueNodeName> queue) {
-		List<QueueNodeName> before = blockers(queue);
-		return before.isEmpty() ? null : before.get(before.size() - 1);
-	}
-
-	/**
-	 * Returns the nodes that must be deleted before this one holds the lock, in order. No
-	 * more are added later.
+	 * Returns the nodes that must be deleted before this one holds the lock, in order:
+	 * the previous ones or, for a shared claim, the exclusive ones before it. No more are
+	 * added later.
 	 */
 	List<QueueNodeName> blockers(List<QueueNodeName> queue) {
 		return queue.stream()

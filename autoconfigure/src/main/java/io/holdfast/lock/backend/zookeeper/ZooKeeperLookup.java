@@ -82,7 +82,7 @@ record ZooKeeperLookup(ProvingCalls calls, QueueNodes queueNodes, WaitQueue queu
 	private CompletableFuture<List<Optional<LockState.Holder>>> holders(String path, List<QueueNodeName> queue) {
 		List<CompletableFuture<Optional<LockState.Holder>>> holders = new ArrayList<>();
 		for (QueueNodeName name : queue) {
-			if (name.blockedBy(queue) != null) {
+			if (!name.blockers(queue).isEmpty()) {
 				break;
 			}
 			holders.add(this.calls.stat(path + "/" + name.name())
