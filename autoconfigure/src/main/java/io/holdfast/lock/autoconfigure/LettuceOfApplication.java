@@ -45,16 +45,14 @@ final class LettuceOfApplication {
 	/**
 	 * Returns the application's Lettuce, or {@code null} if it has none, or one whose
 	 * master locks cannot find.
-	 * @param beanFactory the beans
-	 * @param dependent the name of the bean that must be destroyed before this client
 	 */
-	static @Nullable LettuceOfApplication find(ConfigurableListableBeanFactory beanFactory, String dependent) {
+	static @Nullable LettuceOfApplication find(ConfigurableListableBeanFactory beanFactory) {
 		RedisConnectionFactory bean = RedisClientSelection.theOne(beanFactory, RedisConnectionFactory.class);
 		if (!(bean instanceof LettuceConnectionFactory factory) || isMasterReplica(factory)) {
 			return null;
 		}
 		for (String name : beanFactory.getBeanNamesForType(RedisConnectionFactory.class, true, false)) {
-			beanFactory.registerDependentBean(name, dependent);
+			beanFactory.registerDependentBean(name, RedisLockAutoConfiguration.BEAN);
 		}
 		return new LettuceOfApplication(factory);
 	}

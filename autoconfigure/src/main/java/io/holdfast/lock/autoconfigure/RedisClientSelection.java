@@ -41,19 +41,11 @@ final class RedisClientSelection {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final String dependent;
-
-	/**
-	 * Creates a selection.
-	 * @param dependent the name of the bean that must be destroyed before the client of
-	 * the application
-	 */
 	RedisClientSelection(DistributedLockProperties locks, RedisLockProperties redis,
-			ConfigurableListableBeanFactory beanFactory, String dependent) {
+			ConfigurableListableBeanFactory beanFactory) {
 		this.locks = locks;
 		this.redis = redis;
 		this.beanFactory = beanFactory;
-		this.dependent = dependent;
 	}
 
 	RedisClient select(ObjectProvider<SslBundles> bundles) {
@@ -155,7 +147,7 @@ final class RedisClientSelection {
 			return null;
 		}
 		for (String name : this.beanFactory.getBeanNamesForType(RedissonClient.class, true, false)) {
-			this.beanFactory.registerDependentBean(name, this.dependent);
+			this.beanFactory.registerDependentBean(name, RedisLockAutoConfiguration.BEAN);
 		}
 		return new RedisClient(new RedissonScriptClient(bean, false, this.locks.responseTimeout()),
 				"the RedissonClient bean's address", "your RedissonClient bean");
@@ -178,7 +170,7 @@ final class RedisClientSelection {
 	}
 
 	private @Nullable RedisClient lettuceOfApplication() {
-		LettuceOfApplication application = LettuceOfApplication.find(this.beanFactory, this.dependent);
+		LettuceOfApplication application = LettuceOfApplication.find(this.beanFactory);
 		if (application == null) {
 			return null;
 		}

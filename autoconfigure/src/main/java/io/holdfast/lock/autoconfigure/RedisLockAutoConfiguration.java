@@ -30,14 +30,15 @@ public final class RedisLockAutoConfiguration {
 
 	private static final Log logger = LogFactory.getLog(RedisLockAutoConfiguration.class);
 
-	private static final String BEAN = "redisLockBackend";
+	/** Must be destroyed before the client of the application. */
+	static final String BEAN = "redisLockBackend";
 
 	@Bean(name = BEAN)
 	@ConditionalOnMissingBean
 	RedisLockBackend redisLockBackend(DistributedLockProperties locks, StartupChecks checks, RedisLockProperties redis,
 			ObjectProvider<SslBundles> bundles, ConfigurableListableBeanFactory beanFactory) {
 		requireTimeForReplicas(locks, redis);
-		RedisClient client = new RedisClientSelection(locks, redis, beanFactory, BEAN).select(bundles);
+		RedisClient client = new RedisClientSelection(locks, redis, beanFactory).select(bundles);
 		logger.info("Lock backend 'redis' uses %s (%s)".formatted(client.client(), client.source()));
 		RedisLockBackend backend = new RedisLockBackend(client.client(), options(locks, redis, client));
 		StartupCheck check = checks.of(LockStore.REDIS, "Redis (%s)".formatted(client.source()), remedies(client));
