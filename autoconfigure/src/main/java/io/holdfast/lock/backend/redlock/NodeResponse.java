@@ -69,7 +69,7 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 
 	/** Returns who blocks the attempt: an owner, or {@link #READERS} and some of them. */
 	String blocker() {
-		return text(BLOCKER);
+		return (String) item(BLOCKER);
 	}
 
 	/** Returns when the node rejected the attempt, in microseconds of its clock. */
@@ -117,14 +117,6 @@ record NodeResponse(RedlockNode node, @Nullable List<Object> value, @Nullable Th
 	 */
 	long number(int index) {
 		return (Long) item(index);
-	}
-
-	/**
-	 * Returns a text from the result.
-	 * @param index its index
-	 */
-	String text(int index) {
-		return (String) item(index);
 	}
 
 	private Object item(int index) {
