@@ -9,34 +9,23 @@ import io.holdfast.lock.engine.EngineSettings;
  */
 public final class EngineSettingsBuilder {
 
-	private Duration waitTime;
+	private Duration waitTime = EngineSettings.DEFAULTS.waitTime();
 
-	private Duration leaseTime;
+	private Duration leaseTime = EngineSettings.DEFAULTS.leaseTime();
 
-	private Duration responseTimeout;
+	private Duration responseTimeout = EngineSettings.DEFAULTS.responseTimeout();
 
-	private boolean awaitRelease;
+	private boolean awaitRelease = EngineSettings.DEFAULTS.awaitRelease();
 
-	private boolean interruptOnLoss;
+	private Duration shutdownTimeout = EngineSettings.DEFAULTS.shutdownTimeout();
 
-	private Duration shutdownTimeout;
+	private Duration lockDelay = EngineSettings.DEFAULTS.lockDelay();
 
-	private Duration lockDelay;
+	private EngineSettings.Handoff handoff = EngineSettings.DEFAULTS.handoff();
 
-	private EngineSettings.Handoff handoff;
+	private Duration sticky = EngineSettings.DEFAULTS.sticky();
 
-	private Duration sticky;
-
-	private EngineSettingsBuilder(EngineSettings settings) {
-		this.waitTime = settings.waitTime();
-		this.leaseTime = settings.leaseTime();
-		this.responseTimeout = settings.responseTimeout();
-		this.awaitRelease = settings.awaitRelease();
-		this.interruptOnLoss = settings.interruptOnLoss();
-		this.shutdownTimeout = settings.shutdownTimeout();
-		this.lockDelay = settings.lockDelay();
-		this.handoff = settings.handoff();
-		this.sticky = settings.sticky();
+	private EngineSettingsBuilder() {
 	}
 
 	/**
@@ -44,7 +33,7 @@ public final class EngineSettingsBuilder {
 	 * @return the builder
 	 */
 	public static EngineSettingsBuilder settings() {
-		return new EngineSettingsBuilder(EngineSettings.DEFAULTS);
+		return new EngineSettingsBuilder();
 	}
 
 	public EngineSettingsBuilder waitTime(Duration waitTime) {
@@ -64,11 +53,6 @@ public final class EngineSettingsBuilder {
 
 	public EngineSettingsBuilder awaitRelease(boolean awaitRelease) {
 		this.awaitRelease = awaitRelease;
-		return this;
-	}
-
-	public EngineSettingsBuilder interruptOnLoss(boolean interruptOnLoss) {
-		this.interruptOnLoss = interruptOnLoss;
 		return this;
 	}
 
@@ -94,7 +78,8 @@ public final class EngineSettingsBuilder {
 
 	public EngineSettings build() {
 		return new EngineSettings(this.waitTime, this.leaseTime, this.responseTimeout, this.awaitRelease,
-				this.interruptOnLoss, this.shutdownTimeout, this.lockDelay, this.handoff, this.sticky);
+				EngineSettings.DEFAULTS.interruptOnLoss(), this.shutdownTimeout, this.lockDelay, this.handoff,
+				this.sticky);
 	}
 
 }
