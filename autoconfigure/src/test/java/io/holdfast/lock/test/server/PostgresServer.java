@@ -33,13 +33,10 @@ public final class PostgresServer extends ServerProcess {
 
 	private final Path data;
 
-	private final int maxConnections;
-
-	private PostgresServer(int maxConnections) {
+	private PostgresServer() {
 		super("postgres", MemoryDisk.directory());
 		this.binaries = binaries();
 		this.data = directory().resolve("data");
-		this.maxConnections = maxConnections;
 	}
 
 	/**
@@ -65,7 +62,7 @@ public final class PostgresServer extends ServerProcess {
 	}
 
 	private static PostgresServer started(Consumer<PostgresServer> creation) {
-		PostgresServer server = new PostgresServer(300);
+		PostgresServer server = new PostgresServer();
 		try {
 			server.giveDirectoryToServer();
 			creation.accept(server);
@@ -99,7 +96,7 @@ public final class PostgresServer extends ServerProcess {
 	protected List<String> command() {
 		return asServerUser("postgres", "-D", this.data.toString(), "-p", Integer.toString(port()), "-c",
 				"listen_addresses=" + HOST, "-c", "unix_socket_directories=", "-c", "fsync=off", "-c",
-				"full_page_writes=off", "-c", "max_connections=" + this.maxConnections, "-c", "shared_buffers=32MB");
+				"full_page_writes=off", "-c", "max_connections=300", "-c", "shared_buffers=32MB");
 	}
 
 	@Override
