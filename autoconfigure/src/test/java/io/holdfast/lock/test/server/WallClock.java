@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.ToIntFunction;
 
 /**
  * The wall clock of one process, which can be moved while the process runs. Monotonic
@@ -41,7 +42,7 @@ final class WallClock {
 	 * read
 	 * @param compiler runs a command and returns its exit code
 	 */
-	static WallClock createIn(Path directory, Compiler compiler) {
+	static WallClock createIn(Path directory, ToIntFunction<List<String>> compiler) {
 		WallClock clock = new WallClock(directory.resolve("wall-clock"), directory.resolve("wall-clock.so"));
 		Path source = directory.resolve(SOURCE);
 		try (InputStream text = Objects.requireNonNull(WallClock.class.getResourceAsStream(SOURCE))) {
@@ -51,8 +52,9 @@ final class WallClock {
 		catch (IOException ex) {
 			throw new UncheckedIOException("Cannot write to " + directory, ex);
 		}
-		if (compiler
-			.run(List.of("gcc", "-shared", "-fPIC", "-O1", "-o", clock.library.toString(), source.toString())) != 0) {
+		int exitCode = compiler
+			.applyAsInt(List.of("gcc", "-shared", "-fPIC", "-O1", "-o", clock.library.toString(), source.toString()));
+		if (exitCode != 0) {
 			throw new IllegalStateException(SOURCE + " does not compile; its errors are in the log in " + directory);
 		}
 		return clock;
@@ -78,13 +80,6 @@ final class WallClock {
 		catch (IOException ex) {
 			throw new UncheckedIOException("Cannot write " + this.offset, ex);
 		}
-	}
-
-	/** Runs a command and returns its exit code. */
-	interface Compiler {
-
-		int run(List<String> command);
-
 	}
 
 }
