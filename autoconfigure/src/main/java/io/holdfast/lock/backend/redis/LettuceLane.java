@@ -44,11 +44,8 @@ final class LettuceLane {
 
 	/** Whether there is a connection, as far as is known. */
 	boolean isOpen() {
-		return isOpen(this.connection);
-	}
-
-	private static boolean isOpen(SharedAttempt<LettuceConnection> attempt) {
-		return attempt.hasSucceeded() && !attempt.get().toCompletableFuture().join().isLost();
+		SharedAttempt<LettuceConnection> present = this.connection;
+		return present.hasSucceeded() && !present.get().toCompletableFuture().join().isLost();
 	}
 
 	/**
