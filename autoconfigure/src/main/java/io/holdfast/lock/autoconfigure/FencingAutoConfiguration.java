@@ -94,10 +94,12 @@ public final class FencingAutoConfiguration {
 	private static void requireOptional(FencingProperties fencing, LockConfigurationException missing) {
 		String requestedBy = fencing.requestedBy();
 		if (requestedBy != null || missing instanceof FenceTable.UnusableException) {
-			throw new LockConfigurationException("Transactions cannot be fenced%s: %s %s".formatted(
-					(requestedBy != null) ? ", which 'distributed-lock.fencing.%s' asks for".formatted(requestedBy)
-							: "",
-					missing.getMessage(), "To start without a fence, set 'distributed-lock.fencing.enabled=false'."),
+			throw new LockConfigurationException(
+					"Transactions cannot be fenced%s: %s To start without a fence, set 'distributed-lock.fencing.enabled=false'."
+						.formatted(
+								(requestedBy != null)
+										? ", which 'distributed-lock.fencing.%s' asks for".formatted(requestedBy) : "",
+								missing.getMessage()),
 					missing);
 		}
 	}

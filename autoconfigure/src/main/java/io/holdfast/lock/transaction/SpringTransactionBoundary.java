@@ -137,8 +137,7 @@ public final class SpringTransactionBoundary implements TransactionBoundary {
 		String entities = JPA_PRESENT ? PersistenceContexts.entities() : null;
 		if (entities != null) {
 			throw refused(lock,
-					("whose persistence context contains %s. They were read or written before the lock and would be"
-							+ " returned from memory, so it could use data that an earlier holder has changed since. If they come from another locked call, acquire both locks in one request. If it no longer needs them, flush and clear its EntityManager first")
+					"whose persistence context contains %s. They were read or written before the lock and would be returned from memory, so it could use data that an earlier holder has changed since. If they come from another locked call, acquire both locks in one request. If it no longer needs them, flush and clear its EntityManager first"
 						.formatted(entities));
 		}
 		if (JPA_PRESENT) {
