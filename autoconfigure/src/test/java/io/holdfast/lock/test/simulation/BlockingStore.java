@@ -3,15 +3,12 @@ package io.holdfast.lock.test.simulation;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import io.holdfast.lock.LockName;
-import io.holdfast.lock.LockState;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
@@ -87,11 +84,6 @@ public class BlockingStore implements SimulatedStore {
 		}
 
 		@Override
-		public boolean releasesOnCaller() {
-			return this.process.jitter(2) == 0;
-		}
-
-		@Override
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 			return blocking(() -> BlockingStore.this.locks.tryAcquire(claim.withRemainingWait(Duration.ZERO)),
 					AcquireResult.Indeterminate::new)
@@ -110,18 +102,6 @@ public class BlockingStore implements SimulatedStore {
 		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
 			return blocking(() -> BlockingStore.this.locks.release(grant), ReleaseResult.Indeterminate::new);
-		}
-
-		@Override
-		public boolean findsOnCaller() {
-			return releasesOnCaller();
-		}
-
-		@Override
-		public CompletionStage<LockState> find(LockName lock) {
-			return blocking(() -> BlockingStore.this.locks.find(lock).thenApply(Optional::of),
-					(failure) -> Optional.<LockState>empty())
-				.thenApply(Optional::orElseThrow);
 		}
 
 		@Override
