@@ -17,6 +17,7 @@ import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.test.ForwardingBackend;
 
 /**
  * Breaks the placement of the lock by releasing it at the store right before each commit.
@@ -28,7 +29,7 @@ class EarlyReleases {
 
 	@Bean
 	static BeanPostProcessor grantRecording() {
-		return ForwardingBackend.each(GrantRecorder::new);
+		return Mutations.ofBackends(GrantRecorder::new);
 	}
 
 	@Bean

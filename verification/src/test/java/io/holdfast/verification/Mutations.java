@@ -1,11 +1,16 @@
 package io.holdfast.verification;
 
+import java.util.function.UnaryOperator;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
 import org.springframework.web.servlet.function.ServerResponse;
+
+import io.holdfast.lock.spi.LockBackend;
 
 /**
  * Lets a test break an application while it runs. All defects of one application are
@@ -24,6 +29,18 @@ class Mutations {
 			Mutation.valueOf(request.pathVariable("name")).activate();
 			return ServerResponse.ok().build();
 		}).build();
+	}
+
+	/** Returns a post-processor that replaces each backend of an application. */
+	static BeanPostProcessor ofBackends(UnaryOperator<LockBackend> change) {
+		return new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String beanName) {
+				return (bean instanceof LockBackend store) ? change.apply(store) : bean;
+			}
+
+		};
 	}
 
 }

@@ -16,6 +16,7 @@ import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.ForwardingBackend;
 
 /**
  * Breaks the backends of an application: all grants have the same token.
@@ -27,7 +28,7 @@ class RepeatedTokens {
 
 	@Bean
 	static BeanPostProcessor tokenRepeating() {
-		return ForwardingBackend.each(TokenRepeater::new);
+		return Mutations.ofBackends(TokenRepeater::new);
 	}
 
 	/** A backend that reports the same token for every grant. */

@@ -22,23 +22,21 @@ final class SampleProcess extends ServerProcess {
 	private static final List<String> OF_TESTS = List.of("spring-integration-", "shedlock-", "lock4j-",
 			"spring-data-redis", "jedis-");
 
-	private static final Path OURS = Path.of("target", "test-classes").toAbsolutePath();
-
 	private final List<String> arguments;
 
-	private final boolean withOurClasses;
+	private final boolean withTestClasses;
 
 	SampleProcess(List<String> arguments) {
 		this(arguments, false);
 	}
 
 	/**
-	 * Creates an instance that classes of this module may break on purpose.
+	 * Creates an instance that test classes may break on purpose.
 	 */
-	SampleProcess(List<String> arguments, boolean withOurClasses) {
+	SampleProcess(List<String> arguments, boolean withTestClasses) {
 		super("sample");
 		this.arguments = List.copyOf(arguments);
-		this.withOurClasses = withOurClasses;
+		this.withTestClasses = withTestClasses;
 	}
 
 	/**
@@ -55,10 +53,8 @@ final class SampleProcess extends ServerProcess {
 
 	@Override
 	protected List<String> command() {
-		String classPath = applicationClassPath();
 		List<String> command = new ArrayList<>(
-				List.of(java(), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-						this.withOurClasses ? classPath + File.pathSeparator + OURS : classPath,
+				List.of(java(), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", classPath(),
 						SampleApplication.class.getName(), "--server.port=" + port(), "--server.address=" + HOST));
 		command.addAll(this.arguments);
 		return command;
@@ -69,9 +65,10 @@ final class SampleProcess extends ServerProcess {
 		return Path.of(System.getProperty("java.home"), "bin", "java").toString();
 	}
 
-	private static String applicationClassPath() {
+	private String classPath() {
 		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-			.filter((entry) -> !entry.contains("test-classes") && !entry.endsWith("-tests.jar"))
+			.filter((entry) -> this.withTestClasses
+					|| (!entry.contains("test-classes") && !entry.endsWith("-tests.jar")))
 			.filter((entry) -> OF_TESTS.stream().noneMatch(entry::contains))
 			.collect(Collectors.joining(File.pathSeparator));
 	}

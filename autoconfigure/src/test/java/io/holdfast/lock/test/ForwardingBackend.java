@@ -42,6 +42,11 @@ public abstract class ForwardingBackend implements LockBackend {
 	}
 
 	@Override
+	public boolean answersOn(Thread thread) {
+		return this.backend.answersOn(thread);
+	}
+
+	@Override
 	public boolean releasesOnCaller() {
 		return this.backend.releasesOnCaller();
 	}
