@@ -28,8 +28,4 @@ record PassedHold(String backend, LockName lock, FencingToken token, String owne
 		return isOfSameLock(other) && this.token.compareTo(other.token) > 0;
 	}
 
-	boolean isOf(LockHandle hold) {
-		return equals(of(hold, this.database));
-	}
-
 }

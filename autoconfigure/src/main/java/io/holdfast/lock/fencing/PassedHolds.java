@@ -1,8 +1,6 @@
 package io.holdfast.lock.fencing;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,13 +11,10 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.Ordered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import io.holdfast.lock.LockHandle;
-import io.holdfast.lock.support.FinishedTransaction;
 
 /**
  * The holds with which open transactions of the current thread have passed the fence,
@@ -43,31 +38,51 @@ final class PassedHolds {
 	}
 
 	/**
-	 * Notes holds that are bound to no thread, with which a transaction has passed.
+	 * Notes holds that are bound to no thread, with which the current transaction has
+	 * passed, perhaps by the pass of an outer one.
 	 * @param holds the holds
 	 * @param connection the resource of the transaction's connection
+	 * @param database the database to which it leads
 	 * @param fence the fence
 	 */
-	static void noteUnbound(List<LockHandle> holds, ConnectionHolder connection, TransactionFence fence) {
-		holds.forEach((hold) -> current().forEach((passed, pass) -> {
-			if (pass.connection == connection && passed.isOf(hold)) {
-				pass.unbound.putIfAbsent(passed, Map.entry(hold, fence));
+	static void noteUnbound(List<LockHandle> holds, ConnectionHolder connection, String database,
+			TransactionFence fence) {
+		holds.forEach((hold) -> {
+			PassedHold passed = PassedHold.of(hold, database);
+			if (ofTransaction().noneMatch((pass) -> pass.unbound.containsKey(passed))) {
+				Pass latest = current().get(passed);
+				ofTransaction().filter((pass) -> pass == latest)
+					.findFirst()
+					.orElseGet(() -> register(new Pass(Set.of(), connection, false))).unbound
+					.put(passed, Map.entry(hold, fence));
 			}
-		}));
+		});
 	}
 
 	/**
-	 * Returns the holds that are bound to no thread and with which a transaction has
-	 * passed a fence, by that fence. Several contexts may fence the same transaction.
-	 * @param connection the resource of the transaction's connection
+	 * Returns the holds that are bound to no thread and with which the current
+	 * transaction has passed a fence, by that fence. Several contexts may fence the same
+	 * transaction.
 	 */
-	static Map<TransactionFence, List<LockHandle>> unbound(ConnectionHolder connection) {
-		return current().entrySet()
-			.stream()
-			.filter((passed) -> passed.getValue().connection == connection)
-			.flatMap((passed) -> Stream.ofNullable(passed.getValue().unbound.get(passed.getKey())))
+	static Map<TransactionFence, List<LockHandle>> unbound() {
+		return ofTransaction().flatMap((pass) -> pass.unbound.values().stream())
 			.collect(Collectors.groupingBy(Map.Entry::getValue,
 					Collectors.mapping(Map.Entry::getKey, Collectors.toList())));
+	}
+
+	/** Returns the passes that end with the current transaction. */
+	private static Stream<Pass> ofTransaction() {
+		return TransactionSynchronizationManager.isSynchronizationActive()
+				? TransactionSynchronizationManager.getSynchronizations()
+					.stream()
+					.filter(Pass.class::isInstance)
+					.map(Pass.class::cast)
+				: Stream.empty();
+	}
+
+	private static Pass register(Pass pass) {
+		TransactionSynchronizationManager.registerSynchronization(pass);
+		return pass;
 	}
 
 	/**
@@ -130,15 +145,16 @@ final class PassedHolds {
 		Set<PassedHold> passed = holds.stream()
 			.map((hold) -> PassedHold.of(hold, database))
 			.collect(Collectors.toSet());
-		Pass pass = new Pass(passed, connection, first);
+		// before it is recorded, so that it ends even if an error follows
+		Pass pass = register(new Pass(passed, connection, first));
 		Map<PassedHold, Pass> present = CURRENT.get();
 		Map<PassedHold, Pass> all = (present != null) ? present : new HashMap<>();
+		List<Pass> earlier = Stream.concat(all.values().stream(), ofTransaction()).toList();
 		passed.forEach((hold) -> {
-			all.values().forEach((earlier) -> earlier.unbound.keySet().removeIf(hold::isLaterThan));
+			earlier.forEach((other) -> other.unbound.keySet().removeIf(hold::isLaterThan));
 			all.put(hold, pass);
 		});
 		CURRENT.set(all);
-		TransactionSynchronizationManager.registerSynchronization(pass);
 		action.run();
 		pass.granted = true;
 	}
@@ -176,14 +192,18 @@ final class PassedHolds {
 
 	/** Called when a nested transaction has ended, and with it its savepoint. */
 	static void savepointEnded() {
-		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
-			return;
-		}
-		TransactionSynchronizationManager.getSynchronizations().forEach((callback) -> {
-			if (callback instanceof Pass pass) {
-				pass.laterSavepoints.pollLast();
+		ofTransaction().forEach((pass) -> pass.laterSavepoints.pollLast());
+	}
+
+	/** Called when the transaction of a pass has freed the rows. */
+	static void forget(Pass pass) {
+		Map<PassedHold, Pass> all = CURRENT.get();
+		if (all != null) {
+			pass.passed.forEach((hold) -> all.remove(hold, pass));
+			if (all.isEmpty()) {
+				CURRENT.remove();
 			}
-		});
+		}
 	}
 
 	/**
@@ -207,93 +227,6 @@ final class PassedHolds {
 	 */
 	record Earlier(ConnectionHolder connection, boolean sameHold, boolean beforeSavepoint, boolean first,
 			boolean granted) {
-
-	}
-
-	/**
-	 * One pass. It ends when its transaction frees the rows: after its commit, before any
-	 * other callback can begin a transaction, or by a rollback.
-	 */
-	private static final class Pass implements TransactionSynchronization {
-
-		private final Set<PassedHold> passed;
-
-		private final ConnectionHolder connection;
-
-		private final boolean first;
-
-		/**
-		 * Those that are bound to no thread, and the fence that each has passed, unless a
-		 * later hold of the lock has passed.
-		 */
-		private final Map<PassedHold, Map.Entry<LockHandle, TransactionFence>> unbound = new HashMap<>();
-
-		/** The savepoints since then, as far as their end is not known. */
-		private final Deque<Object> laterSavepoints = new ArrayDeque<>();
-
-		private boolean granted;
-
-		/** Undone by a rollback to a savepoint. Some databases keep its rows locked. */
-		private boolean undone;
-
-		Pass(Set<PassedHold> passed, ConnectionHolder connection, boolean first) {
-			this.passed = passed;
-			this.connection = connection;
-			this.first = first;
-		}
-
-		boolean isOpen() {
-			return !FinishedTransaction.isOver(this.connection);
-		}
-
-		Earlier as(boolean sameHold) {
-			return new Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty(), this.first,
-					this.granted && !this.undone);
-		}
-
-		@Override
-		public int getOrder() {
-			return Ordered.HIGHEST_PRECEDENCE;
-		}
-
-		@Override
-		public void afterCommit() {
-			forget();
-		}
-
-		@Override
-		public void savepoint(Object savepoint) {
-			this.laterSavepoints.addLast(savepoint);
-		}
-
-		@Override
-		public void savepointRollback(Object savepoint) {
-			if (this.laterSavepoints.stream().noneMatch((later) -> later == savepoint)) {
-				this.undone = true;
-				this.unbound.clear();
-				this.laterSavepoints.clear();
-				return;
-			}
-			// ends those after it, too
-			while (this.laterSavepoints.peekLast() != savepoint) {
-				this.laterSavepoints.removeLast();
-			}
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			forget();
-		}
-
-		private void forget() {
-			Map<PassedHold, Pass> all = CURRENT.get();
-			if (all != null) {
-				this.passed.forEach((hold) -> all.remove(hold, this));
-				if (all.isEmpty()) {
-					CURRENT.remove();
-				}
-			}
-		}
 
 	}
 

@@ -201,9 +201,9 @@ public final class TransactionFence implements Fence {
 		ConnectionHolder own = fencedConnection();
 		if (own != null) {
 			// also of other fences: a parent's manager lacks the child's listener
-			Map<TransactionFence, List<LockHandle>> all = PassedHolds.unbound(own);
-			// together, so that the rows are locked in one order
-			all.merge(this, holds(), (unbound, bound) -> Stream.concat(bound.stream(), unbound.stream()).toList());
+			Map<TransactionFence, List<LockHandle>> all = PassedHolds.unbound();
+			// together, so that the rows are locked in one order; a later hold is bound
+			all.merge(this, holds(), (unbound, bound) -> Stream.concat(unbound.stream(), bound.stream()).toList());
 			all.forEach((fence, holds) -> fence.pass(holds, own,
 					(passed) -> passed.connection() == own && passed.first() && !fence.guard.mayLoseRows(), false));
 		}
@@ -223,7 +223,7 @@ public final class TransactionFence implements Fence {
 						.formatted(hold.lock()));
 		}
 		pass(hold.parts(), connection, (passed) -> passed.connection() == connection, false);
-		PassedHolds.noteUnbound(hold.parts(), connection, this);
+		PassedHolds.noteUnbound(hold.parts(), connection, this.guard.database().of(connection), this);
 	}
 
 	private boolean passWithAll(Predicate<PassedHolds.Earlier> trusted, boolean first) {

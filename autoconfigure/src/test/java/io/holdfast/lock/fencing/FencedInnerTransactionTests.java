@@ -299,6 +299,28 @@ class FencedInnerTransactionTests {
 		assertThat(exists("old")).isFalse();
 	}
 
+	/** Both have passed with the hold, and the inner one without a row of its own. */
+	@ParameterizedTest
+	@EnumSource(names = { "POSTGRESQL_UNNOTICED_LOSS", "MARIADB_UNNOTICED_LOSS" })
+	void staleHolderOfNoThreadIsRefusedIfTheOuterOneEnds(End end) {
+		open(end);
+		TestHold hold = TestHold.of("42", 10, "a");
+		assertThatExceptionOfType(TransactionSystemException.class)
+			.isThrownBy(() -> this.outer.executeWithoutResult((status) -> {
+				this.fence.advance(hold);
+				String session = session(end);
+				assertThatExceptionOfType(StaleFencingTokenException.class)
+					.isThrownBy(() -> this.inner.executeWithoutResult((nested) -> {
+						this.fence.advance(hold);
+						write("old");
+						endOnServer(end, session);
+						writeWithSuccessor();
+					}));
+			}));
+		assertThat(exists("new")).isTrue();
+		assertThat(exists("old")).isFalse();
+	}
+
 	/**
 	 * The outer one keeps the rows of all its locks until it has rolled back. Only at the
 	 * commit does a template learn that it was rejected.

@@ -1,0 +1,91 @@
+package io.holdfast.lock.fencing;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+import org.springframework.core.Ordered;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.TransactionSynchronization;
+
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.support.FinishedTransaction;
+
+/**
+ * One pass. It ends when its transaction frees the rows: after its commit, before any
+ * other callback can begin a transaction, or by a rollback.
+ */
+final class Pass implements TransactionSynchronization {
+
+	final Set<PassedHold> passed;
+
+	final ConnectionHolder connection;
+
+	private final boolean first;
+
+	/**
+	 * Those that are bound to no thread, and the fence that each has passed, unless a
+	 * later hold of the lock has passed.
+	 */
+	final Map<PassedHold, Map.Entry<LockHandle, TransactionFence>> unbound = new HashMap<>();
+
+	/** The savepoints since then, as far as their end is not known. */
+	final Deque<Object> laterSavepoints = new ArrayDeque<>();
+
+	boolean granted;
+
+	/** Undone by a rollback to a savepoint. Some databases keep its rows locked. */
+	boolean undone;
+
+	Pass(Set<PassedHold> passed, ConnectionHolder connection, boolean first) {
+		this.passed = passed;
+		this.connection = connection;
+		this.first = first;
+	}
+
+	boolean isOpen() {
+		return !FinishedTransaction.isOver(this.connection);
+	}
+
+	PassedHolds.Earlier as(boolean sameHold) {
+		return new PassedHolds.Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty(), this.first,
+				this.granted && !this.undone);
+	}
+
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public void afterCommit() {
+		PassedHolds.forget(this);
+	}
+
+	@Override
+	public void savepoint(Object savepoint) {
+		this.laterSavepoints.addLast(savepoint);
+	}
+
+	@Override
+	public void savepointRollback(Object savepoint) {
+		if (this.laterSavepoints.stream().noneMatch((later) -> later == savepoint)) {
+			this.undone = true;
+			this.unbound.clear();
+			this.laterSavepoints.clear();
+			return;
+		}
+		// ends those after it, too
+		while (this.laterSavepoints.peekLast() != savepoint) {
+			this.laterSavepoints.removeLast();
+		}
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		PassedHolds.forget(this);
+	}
+
+}
