@@ -51,7 +51,7 @@ final class Pass implements TransactionSynchronization {
 
 	PassedHolds.Earlier as(boolean sameHold) {
 		return new PassedHolds.Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty(), this.first,
-				this.granted && !this.undone);
+				this.granted && !this.undone && PassedHolds.hasUsed(this.connection));
 	}
 
 	@Override

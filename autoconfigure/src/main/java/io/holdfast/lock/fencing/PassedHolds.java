@@ -80,6 +80,14 @@ final class PassedHolds {
 				: Stream.empty();
 	}
 
+	/**
+	 * Whether the current transaction has passed with a connection, its own or that of an
+	 * outer one.
+	 */
+	static boolean hasUsed(ConnectionHolder connection) {
+		return ofTransaction().anyMatch((pass) -> pass.connection == connection);
+	}
+
 	private static Pass register(Pass pass) {
 		TransactionSynchronizationManager.registerSynchronization(pass);
 		return pass;
@@ -108,6 +116,9 @@ final class PassedHolds {
 				if (!earlier.sameHold()) {
 					add(among, earlier.connection(), database, false, () -> {
 					});
+				}
+				else if (!hasUsed(earlier.connection())) {
+					register(new Pass(Set.of(), earlier.connection(), false));
 				}
 				among.forEach((hold) -> left.remove(PassedHold.of(hold, database)));
 			}
@@ -223,7 +234,8 @@ final class PassedHolds {
 	 * transaction, which is suspended and still keeps their rows
 	 * @param beforeSavepoint whether it may be older than a savepoint of its transaction
 	 * @param first whether nothing preceded it in its transaction
-	 * @param granted whether it was neither rejected nor undone by a savepoint
+	 * @param granted whether it was neither rejected nor undone by a savepoint, and the
+	 * current transaction has made it or has asked the outer one before
 	 */
 	record Earlier(ConnectionHolder connection, boolean sameHold, boolean beforeSavepoint, boolean first,
 			boolean granted) {

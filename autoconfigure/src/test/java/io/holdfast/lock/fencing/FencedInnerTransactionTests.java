@@ -200,6 +200,24 @@ class FencedInnerTransactionTests {
 		assertThat(exists("old")).isFalse();
 	}
 
+	/** Such as a manager that is no bean. */
+	@ParameterizedTest
+	@EnumSource
+	void staleHolderIsRefusedUnderAManagerWithoutListener(End end) {
+		open(end);
+		TransactionTemplate other = new TransactionTemplate(new DataSourceTransactionManager(this.jdbc.getDataSource()),
+				this.inner);
+		holding(10, "a", () -> inOuterThatEnds(end, () -> {
+			writeWithSuccessor();
+			assertThatExceptionOfType(StaleFencingTokenException.class)
+				.isThrownBy(() -> other.executeWithoutResult((nested) -> {
+					this.fence.beforeBody(null);
+					write("old");
+				}));
+		}));
+		assertThat(exists("old")).isFalse();
+	}
+
 	/**
 	 * The failed statement has undone what came after the savepoint, but the row from
 	 * before is still locked. Waiting for it would never end.
