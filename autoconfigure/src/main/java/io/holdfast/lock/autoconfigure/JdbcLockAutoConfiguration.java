@@ -1,5 +1,7 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.util.Locale;
+
 import javax.sql.DataSource;
 
 import org.apache.commons.logging.Log;
@@ -24,6 +26,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.UncategorizedScriptException;
 
 import io.holdfast.lock.LockBackendException;
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.backend.jdbc.AdvisoryLockBackend;
 import io.holdfast.lock.backend.jdbc.AdvisoryLockOptions;
 import io.holdfast.lock.backend.jdbc.JdbcLockBackend;
@@ -53,6 +56,7 @@ public final class JdbcLockAutoConfiguration {
 	@DependsOnDatabaseInitialization
 	AdvisoryLockBackend advisoryLockBackend(DistributedLockProperties locks, StartupChecks checks,
 			JdbcLockProperties jdbc, ListableBeanFactory beanFactory) {
+		requireMode(JdbcLockMode.ADVISORY, jdbc);
 		AdvisoryPool pool = AdvisoryPool.find(beanFactory, jdbc, locks.responseTimeout());
 		if (!locks.lockDelay().isZero()) {
 			logger.warn(
@@ -72,12 +76,28 @@ public final class JdbcLockAutoConfiguration {
 	@DependsOnDatabaseInitialization
 	JdbcLockBackend jdbcLockBackend(DistributedLockProperties locks, StartupChecks checks, JdbcLockProperties jdbc,
 			ListableBeanFactory beanFactory, ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		requireMode(JdbcLockMode.ROWS, jdbc);
 		DataSource dataSource = LockDatabase.ofLocks(beanFactory, jdbc.dataSource());
 		JdbcLockBackend backend = new JdbcLockBackend(dataSource, new JdbcLockOptions(locks.namespace(), jdbc.table(),
 				locks.responseTimeout(), jdbc.listen() && hasConnectionToSpare(dataSource, pools)));
 		check(checks, () -> prepare(dataSource, jdbc, JdbcLockBackend.schema(jdbc.table()), backend::verify),
 				backend::verify, backend::close, () -> PoolWaitCheck.warn(dataSource, locks.waitTime()));
 		return backend;
+	}
+
+	/**
+	 * The mode of an application that was processed ahead of time is that of its build.
+	 */
+	private static void requireMode(JdbcLockMode built, JdbcLockProperties jdbc) {
+		if (jdbc.mode() != built) {
+			throw new LockConfigurationException(
+					"'distributed-lock.jdbc.mode' is '%s', but was '%s' when this application was processed ahead of time, and conditions are not evaluated again, so its locks would not exclude those of other instances. Set 'distributed-lock.jdbc.mode=%1$s' for the build as well."
+						.formatted(textOf(jdbc.mode()), textOf(built)));
+		}
+	}
+
+	private static String textOf(JdbcLockMode mode) {
+		return mode.name().toLowerCase(Locale.ROOT);
 	}
 
 	/**

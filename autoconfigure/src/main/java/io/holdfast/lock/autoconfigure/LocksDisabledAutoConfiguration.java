@@ -12,7 +12,9 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
 
+import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.interceptor.UnlockedBeans;
 
 /**
@@ -27,8 +29,10 @@ public final class LocksDisabledAutoConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static SmartInitializingSingleton unlockedBeansReport(ConfigurableListableBeanFactory beanFactory) {
+	static SmartInitializingSingleton unlockedBeansReport(ConfigurableListableBeanFactory beanFactory,
+			Environment environment) {
 		return () -> {
+			requireStillDisabled(environment);
 			List<String> unlocked = new UnlockedBeans(beanFactory).annotated();
 			if (!unlocked.isEmpty()) {
 				logger.warn(
@@ -36,6 +40,14 @@ public final class LocksDisabledAutoConfiguration {
 							.formatted(unlocked.size(), unlocked));
 			}
 		};
+	}
+
+	/** Conditions of an application that was processed ahead of time are not repeated. */
+	private static void requireStillDisabled(Environment environment) {
+		if (OnLocksEnabledCondition.areLocksEnabled(environment)) {
+			throw new LockConfigurationException(
+					"Locks are enabled, but were disabled by 'distributed-lock.enabled=false' when this application was processed ahead of time, and conditions are not evaluated again, so all methods would run without their locks. Remove this setting from the build, or set it for the start as well.");
+		}
 	}
 
 }
