@@ -21,11 +21,13 @@ import io.holdfast.lock.fencing.TransactionFence;
 
 /**
  * Reports a fence that no transaction of the application's transaction managers passes,
- * and fails if a setting asks for it.
+ * and fails if a setting asks for it. Also reports managers of JTA.
  */
 final class FencedTransactionsCheck implements SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(FencedTransactionsCheck.class);
+
+	private static final String JTA = "org.springframework.transaction.jta.JtaTransactionManager";
 
 	private final ObjectProvider<Fence> fence;
 
@@ -51,6 +53,7 @@ final class FencedTransactionsCheck implements SmartInitializingSingleton {
 			if (other != null) {
 				others.put(name, other);
 			}
+			reportJta(name);
 		}
 		if (managers.length > 0 && others.size() == managers.length) {
 			report(transactions, others);
@@ -61,6 +64,26 @@ final class FencedTransactionsCheck implements SmartInitializingSingleton {
 	private @Nullable DataSource otherDataSource(TransactionFence transactions, String name) {
 		return LockDatabase.isCreated(this.beanFactory, name)
 				? transactions.otherDataSource(this.beanFactory.getBean(name, PlatformTransactionManager.class)) : null;
+	}
+
+	/** The setting confirms that the code passes the fence itself. */
+	private void reportJta(String name) {
+		Class<?> type = this.beanFactory.getType(name, false);
+		if (this.fencing.enabled() == null && type != null && isJta(type)) {
+			logger.warn(
+					"Transactions of '%s' are not fenced: a transaction of JTA binds no connection when it begins. Call JdbcFencingGuard.on(connection).advance(handle) before its first read, and set 'distributed-lock.fencing.enabled' to 'true' if your code does so, or to 'false' if you need no fence."
+						.formatted(name));
+		}
+	}
+
+	/** Compares names, because the library of JTA is optional. */
+	private static boolean isJta(Class<?> type) {
+		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+			if (each.getName().equals(JTA)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private void report(TransactionFence transactions, Map<String, DataSource> others) {

@@ -7,6 +7,7 @@ import javax.sql.CommonDataSource;
 import javax.sql.DataSource;
 
 import io.r2dbc.spi.ConnectionFactory;
+import jakarta.transaction.UserTransaction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -33,6 +34,7 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.jta.JtaTransactionManager;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
@@ -89,6 +91,17 @@ class LockDataSourceTests {
 		this.runner.withUserConfiguration(OtherManager.class)
 			.run((context) -> assertThat(output).contains("WARN",
 					"No transaction is fenced: the fenced data source is 'orders', but no transaction manager uses it"));
+	}
+
+	@Test
+	void transactionManagerOfJtaIsReportedAsUnfenced(CapturedOutput output) {
+		this.runner.withUserConfiguration(ManagerOfJta.class)
+			.withPropertyValues("distributed-lock.fencing.enabled=true")
+			.run((context) -> assertThat(output).doesNotContain("binds no connection"));
+		this.runner.withUserConfiguration(ManagerOfJta.class)
+			.run((context) -> assertThat(output).contains("WARN",
+					"Transactions of 'manager' are not fenced: a transaction of JTA binds no connection when it begins",
+					"JdbcFencingGuard.on(connection).advance(handle)"));
 	}
 
 	@Test
@@ -256,6 +269,23 @@ class LockDataSourceTests {
 		@Bean
 		PlatformTransactionManager manager() {
 			return new JdbcTransactionManager(database());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ManagerOfJta {
+
+		@Bean
+		DataSource orders() {
+			return database();
+		}
+
+		@Bean
+		PlatformTransactionManager manager() {
+			JtaTransactionManager manager = new JtaTransactionManager(mock(UserTransaction.class));
+			manager.setAutodetectTransactionManager(false);
+			return manager;
 		}
 
 	}
