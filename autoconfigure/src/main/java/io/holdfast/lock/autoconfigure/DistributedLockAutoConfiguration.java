@@ -49,7 +49,7 @@ public final class DistributedLockAutoConfiguration {
 	LockBackends lockBackends(ObjectProvider<LockBackend> backends, Environment environment,
 			ConfigurableListableBeanFactory beanFactory, DistributedLockProperties properties,
 			ObjectProvider<LockSlice> slice) {
-		new SettingsCheck(environment).run();
+		new SettingsCheck(environment, beanFactory.getBeanClassLoader()).run();
 		boolean inSlice = slice.getIfAvailable() != null;
 		if (!inSlice) {
 			BackendSelection.requireOneDefault(environment, beanFactory);

@@ -24,6 +24,7 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.util.ClassUtils;
 
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockRequest;
@@ -72,21 +73,31 @@ final class SettingsCheck {
 			"spring.cloud.zookeeper.connect-string", "zookeeper.sessiontimeout",
 			"spring.cloud.zookeeper.session-timeout");
 
+	/** The classes without which {@link FencingAutoConfiguration} is not applied. */
+	private static final List<String> FENCING = List.of("org.springframework.jdbc.core.JdbcTemplate",
+			"org.springframework.transaction.support.TransactionSynchronizationManager",
+			"org.springframework.boot.jdbc.EmbeddedDatabaseConnection");
+
 	private final Environment environment;
 
-	SettingsCheck(Environment environment) {
+	private final @Nullable ClassLoader classes;
+
+	SettingsCheck(Environment environment, @Nullable ClassLoader classes) {
 		this.environment = environment;
+		this.classes = classes;
 	}
 
 	/**
 	 * Checks all settings, and logs a warning for each unknown property name.
-	 * @throws LockConfigurationException if a duration has no unit or is too long
+	 * @throws LockConfigurationException if a duration has no unit or is too long, or if
+	 * the fence that a setting asks for cannot exist
 	 */
 	void run() {
 		DURATIONS.forEach((name) -> {
 			requireUnit(PREFIX + "." + name);
 			requireNoOverflow(PREFIX + "." + name);
 		});
+		requireFencingSupport();
 		Set<String> unread = new TreeSet<>();
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
 			if (source instanceof IterableConfigurationPropertySource names) {
@@ -138,6 +149,15 @@ final class SettingsCheck {
 		if (DurationText.lacksUnit(value)) {
 			throw new LockConfigurationException("The property '%s' is '%s', which has no unit. Write '%ss' or '%sms'."
 				.formatted(name, value, value, value));
+		}
+	}
+
+	/** Without these classes, nothing else reads this setting. */
+	private void requireFencingSupport() {
+		boolean requested = Binder.get(this.environment).bind(PREFIX + ".fencing.enabled", Boolean.class).orElse(false);
+		if (requested && !FENCING.stream().allMatch((name) -> ClassUtils.isPresent(name, this.classes))) {
+			throw new LockConfigurationException(
+					"The property 'distributed-lock.fencing.enabled' is 'true', but no transaction can be fenced, because Spring JDBC or transaction support is missing. Add 'spring-boot-starter-jdbc', or remove the property.");
 		}
 	}
 

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -18,6 +19,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
@@ -45,6 +47,18 @@ class SettingsCheckTests {
 				.rootCause()
 				.message()
 				.contains("is '50', which has no unit. Write '50s' or '50ms'"));
+	}
+
+	@Test
+	void fenceThatIsRequestedWithoutSpringJdbcStopsTheStart() {
+		ApplicationContextRunner withoutJdbc = this.runner.withClassLoader(new FilteredClassLoader(JdbcTemplate.class));
+		withoutJdbc.withPropertyValues("distributed-lock.fencing.enabled=true")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.message()
+				.contains("'distributed-lock.fencing.enabled' is 'true'", "Add 'spring-boot-starter-jdbc'"));
+		withoutJdbc.withPropertyValues("distributed-lock.fencing.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
