@@ -148,7 +148,7 @@ final class LockMethodVerifier {
 
 	private static LockConfigurationException notInterceptable(Method method, String why) {
 		return LockMethodSpecs.problem(method,
-				"the method is %s, so no proxy can intercept it and it would run without its lock. Make it an overridable method of a class that is not final, or mark it @Unlocked if the annotation of its class should not apply to it"
+				"the method is %s, so no proxy can intercept it and it would run without its lock. Make it an overridable method of a class that is not final, or mark it @Unlocked if the annotation of its class should not apply to it; if you cannot change it, annotate the methods that need the lock instead of the class"
 					.formatted(why));
 	}
 

@@ -105,7 +105,8 @@ class BadMethodTests {
 
 	@Test
 	void finalMethodOfALockedClass() {
-		refused(FinalMethodOfAClass.class, "FinalMethodOfAClass.helper()", "the method is final", "mark it @Unlocked");
+		refused(FinalMethodOfAClass.class, "FinalMethodOfAClass.helper()", "the method is final", "mark it @Unlocked",
+				"annotate the methods that need the lock instead of the class");
 	}
 
 	@Test
