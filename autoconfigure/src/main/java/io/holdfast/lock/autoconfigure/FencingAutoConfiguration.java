@@ -68,9 +68,10 @@ public final class FencingAutoConfiguration {
 			return fence;
 		}
 		catch (LockConfigurationException ex) {
-			requireOptional(fencing, ex);
+			boolean inSlice = slice.getIfAvailable() != null;
+			requireOptional(inSlice ? null : fencing.requestedBy(), ex);
 			String reason = String.valueOf(ex.getMessage());
-			if (slice.getIfAvailable() == null) {
+			if (!inSlice) {
 				reportUnfenced(reason, fencing, beanFactory);
 			}
 			return new Unfenced(reason);
@@ -90,9 +91,11 @@ public final class FencingAutoConfiguration {
 		}
 	}
 
-	/** Transactions may go without a fence if no setting or table asks for it. */
-	private static void requireOptional(FencingProperties fencing, LockConfigurationException missing) {
-		String requestedBy = fencing.requestedBy();
+	/**
+	 * Transactions may go without a fence if no setting or table asks for it. A test
+	 * slice has the settings of the application, but not always its data source.
+	 */
+	private static void requireOptional(@Nullable String requestedBy, LockConfigurationException missing) {
 		if (requestedBy != null || missing instanceof FenceTable.UnusableException) {
 			throw new LockConfigurationException(
 					"Transactions cannot be fenced%s: %s To start without a fence, set 'distributed-lock.fencing.enabled=false'."

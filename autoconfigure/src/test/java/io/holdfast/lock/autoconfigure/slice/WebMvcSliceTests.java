@@ -10,6 +10,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 
 import io.holdfast.lock.LockInspector;
 import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.fencing.Fence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -17,7 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that a slice of the web layer has its locks, whatever store the application
  * configures.
  */
-@WebMvcTest(properties = { "distributed-lock.backend=redis", "distributed-lock.redis.address=redis://127.0.0.1:1" })
+@WebMvcTest(properties = { "distributed-lock.backend=redis", "distributed-lock.redis.address=redis://127.0.0.1:1",
+		"distributed-lock.fencing.enabled=true", "distributed-lock.fencing.initialize-schema=always" })
 class WebMvcSliceTests {
 
 	@Autowired
@@ -29,11 +31,19 @@ class WebMvcSliceTests {
 	@Autowired
 	private LockInspector inspector;
 
+	@Autowired
+	private Fence fence;
+
 	@Test
 	void controllerHoldsItsLock() {
 		assertThat(this.mvc.get().uri("/held")).hasStatusOk().hasBodyTextEqualTo("true");
 		assertThat(this.locks).isNotNull();
 		assertThat(this.inspector).isNotNull();
+	}
+
+	@Test
+	void fenceOfTheApplicationIsNotRequired() {
+		assertThat(this.fence.unfencedReason()).contains("no DataSource bean");
 	}
 
 	@Test
