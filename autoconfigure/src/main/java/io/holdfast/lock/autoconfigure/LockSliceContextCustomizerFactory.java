@@ -4,6 +4,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.AotDetector;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.AnnotatedBeanDefinitionReader;
@@ -41,7 +42,12 @@ final class LockSliceContextCustomizerFactory implements ContextCustomizerFactor
 
 		@Override
 		public void customizeContext(ConfigurableApplicationContext context, MergedContextConfiguration mergedConfig) {
-			new AnnotatedBeanDefinitionReader((BeanDefinitionRegistry) context).register(LockSlice.class);
+			if (AotDetector.useGeneratedArtifacts()) {
+				// the generated code of the slice contains the locks
+				return;
+			}
+			new AnnotatedBeanDefinitionReader((BeanDefinitionRegistry) context, context.getEnvironment())
+				.register(LockSlice.class);
 		}
 
 	}
