@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,8 +31,6 @@ import org.jspecify.annotations.Nullable;
 public final class EtcdServer extends ServerProcess {
 
 	private static final String PACKAGE = "etcd-server";
-
-	private static final Path BINARY = Path.of("/usr/bin/etcd");
 
 	/** Matches the id that identifies a member in its requests to other members. */
 	private static final Pattern ID = Pattern.compile("etcd_server_id\\{server_id=\"(\\w+)\"}");
@@ -80,9 +77,6 @@ public final class EtcdServer extends ServerProcess {
 	}
 
 	private static List<EtcdServer> started(List<EtcdServer> members) {
-		if (!Files.exists(BINARY)) {
-			throw notInstalled("etcd", PACKAGE);
-		}
 		String cluster = members.stream().map(EtcdServer::member).collect(Collectors.joining(","));
 		members.forEach((member) -> member.cluster = cluster);
 		try {
@@ -105,11 +99,11 @@ public final class EtcdServer extends ServerProcess {
 
 	@Override
 	protected List<String> command() {
-		List<String> command = new ArrayList<>(List.of(BINARY.toString(), "--name", "m" + port(), "--data-dir",
-				directory().resolve("data").toString(), "--listen-client-urls", endpoint(), "--advertise-client-urls",
-				endpoint(), "--listen-peer-urls", url(this.peerPort), "--initial-advertise-peer-urls",
-				url(this.peerWire.port()), "--initial-cluster", this.cluster, "--log-level", "warn",
-				"--listen-metrics-urls", url(this.metricsPort)));
+		List<String> command = new ArrayList<>(List.of(Executables.require("etcd", PACKAGE).toString(), "--name",
+				"m" + port(), "--data-dir", directory().resolve("data").toString(), "--listen-client-urls", endpoint(),
+				"--advertise-client-urls", endpoint(), "--listen-peer-urls", url(this.peerPort),
+				"--initial-advertise-peer-urls", url(this.peerWire.port()), "--initial-cluster", this.cluster,
+				"--log-level", "warn", "--listen-metrics-urls", url(this.metricsPort)));
 		if (this.certificate != null) {
 			command.addAll(List.of("--cert-file", this.certificate.certificate().toString(), "--key-file",
 					this.certificate.key().toString()));

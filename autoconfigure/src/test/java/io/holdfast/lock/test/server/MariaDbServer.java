@@ -27,7 +27,7 @@ public final class MariaDbServer extends ServerProcess {
 
 	private static final String PACKAGE = "mariadb-server";
 
-	private static final Path SERVER = Path.of("/usr/sbin/mariadbd");
+	private final Path executable = Executables.require("mariadbd", PACKAGE);
 
 	private MariaDbServer() {
 		super("mariadb");
@@ -38,9 +38,6 @@ public final class MariaDbServer extends ServerProcess {
 	 * @return the server, which the caller must close
 	 */
 	public static MariaDbServer started() {
-		if (!Files.isExecutable(SERVER)) {
-			throw notInstalled("MariaDB", PACKAGE);
-		}
 		MariaDbServer server = new MariaDbServer();
 		try {
 			server.initialize();
@@ -54,7 +51,8 @@ public final class MariaDbServer extends ServerProcess {
 	}
 
 	private void initialize() throws IOException {
-		DataTemplate.fill("mariadb", data(), this::createData, this::run);
+		DataTemplate.fill("mariadb" + this.executable.toString().replace('/', '-'), data(), this::createData,
+				this::run);
 		Files.writeString(init(), """
 				CREATE DATABASE IF NOT EXISTS %1$s CHARACTER SET utf8mb4;
 				CREATE USER IF NOT EXISTS '%2$s'@'%%' IDENTIFIED BY '%3$s';
@@ -74,7 +72,7 @@ public final class MariaDbServer extends ServerProcess {
 
 	@Override
 	protected List<String> command() {
-		return List.of(SERVER.toString(), "--no-defaults", "--datadir=" + data(), "--port=" + port(),
+		return List.of(this.executable.toString(), "--no-defaults", "--datadir=" + data(), "--port=" + port(),
 				"--bind-address=" + HOST, "--socket=" + directory().resolve("mariadb.sock"),
 				"--pid-file=" + directory().resolve("mariadb.pid"), "--init-file=" + init(), temporaryFiles(),
 				"--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=32M", "--skip-name-resolve",

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -150,6 +151,10 @@ public final class PostgresServer extends ServerProcess {
 	}
 
 	private static Path binaries() {
+		Optional<Path> onPath = Executables.find("initdb");
+		if (onPath.isPresent()) {
+			return onPath.get().getParent();
+		}
 		if (Files.isDirectory(INSTALLATIONS)) {
 			try (Stream<Path> versions = Files.list(INSTALLATIONS)) {
 				return versions.map((version) -> version.resolve("bin"))

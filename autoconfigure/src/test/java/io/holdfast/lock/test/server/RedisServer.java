@@ -12,7 +12,6 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
@@ -130,7 +129,8 @@ public final class RedisServer extends ServerProcess {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		List<String> command = new ArrayList<>(List.of(binary(), file.toString()));
+		List<String> command = new ArrayList<>(
+				List.of(Executables.require(SERVER, SERVER).toString(), file.toString()));
 		if (this.sentinel) {
 			command.add("--sentinel");
 		}
@@ -263,15 +263,6 @@ public final class RedisServer extends ServerProcess {
 			throw new IllegalStateException("This server has no certificate: it was started without TLS");
 		}
 		return this.certificate.certificate();
-	}
-
-	private static String binary() {
-		return Stream.of(System.getenv("PATH").split(":"))
-			.map((directory) -> Path.of(directory, SERVER))
-			.filter(Files::isExecutable)
-			.findFirst()
-			.orElseThrow(() -> notInstalled(SERVER, SERVER))
-			.toString();
 	}
 
 }
