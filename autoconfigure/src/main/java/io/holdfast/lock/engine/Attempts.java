@@ -214,26 +214,28 @@ final class Attempts {
 		if (attempt != null && attempt.isSent() && !attempt.processed) {
 			attempt.onAnswered = this.acquisition.context.retrier().unconfirmed().countUntilAnswered();
 		}
-		return abandon();
+		return abandon(ClosableHold.DONE);
 	}
 
-	private CompletableFuture<Void> abandon() {
+	private CompletableFuture<Void> abandon(CompletableFuture<?> quiet) {
 		EngineContext context = this.acquisition.context;
 		ResolvedRequest request = this.acquisition.request;
 		return context.releases()
-			.add(request, context.retrier().abandon(request.backend(), Objects.requireNonNull(this.claim)));
+			.add(request, context.retrier().abandon(request.backend(), Objects.requireNonNull(this.claim), quiet));
 	}
 
 	/**
 	 * Withdraws what an attempt may have left when its response arrives after the
 	 * decision. Nothing is withdrawn while the lease from an earlier response keeps the
-	 * lock, because both attempts have the same claim.
+	 * lock, because both attempts have the same claim. The withdrawal follows the
+	 * response to a release of that lease.
 	 */
 	void withdrawUnlessKept(Outcome<Lease> outcome, Attempt attempt, @Nullable AcquireResult result) {
-		boolean kept = outcome instanceof Outcome.Granted<Lease> granted && granted.value().keepsLock();
+		Lease lease = (outcome instanceof Outcome.Granted<Lease> granted) ? granted.value() : null;
+		boolean kept = lease != null && lease.keepsLock();
 		boolean leftNothing = result instanceof AcquireResult.Contended && !attempt.willRetry;
 		if (!kept && !leftNothing) {
-			abandon();
+			abandon((lease != null) ? lease.store.end.settled() : ClosableHold.DONE);
 		}
 		attempt.onAnswered.run();
 	}

@@ -34,10 +34,21 @@ final class LeaseEnd {
 	/** Whether the release was requested or the store has reported the lease's end. */
 	private volatile boolean releaseRequested;
 
-	LeaseEnd(EngineContext context, ResolvedRequest request, Grant grant) {
+	/**
+	 * Completes when the store has responded to the release, or has ended the lease;
+	 * {@code null} if the claim has made one attempt only, so no late response comes.
+	 */
+	private final @Nullable CompletableFuture<Void> settled;
+
+	/**
+	 * Creates the end of a lease.
+	 * @param contended whether the claim has made several attempts
+	 */
+	LeaseEnd(EngineContext context, ResolvedRequest request, Grant grant, boolean contended) {
 		this.context = context;
 		this.request = request;
 		this.grant = grant;
+		this.settled = contended ? new CompletableFuture<>() : null;
 	}
 
 	/** Keeps the lock closed for at least this time from now. Calls must not overlap. */
@@ -82,7 +93,31 @@ final class LeaseEnd {
 		this.releaseRequested = true;
 		CompletableFuture<ReleaseResult> answered = this.context.retrier()
 			.release(this.request.backend(), this.grant, quiet);
+		if (this.settled != null) {
+			answered.whenComplete((answer, failure) -> settle());
+		}
 		return ordered ? answered : this.context.releases().add(this.request, answered);
+	}
+
+	/** Records that the store has reported the end of the lease, so none is released. */
+	private void endedByStore() {
+		this.releaseRequested = true;
+		settle();
+	}
+
+	private void settle() {
+		if (this.settled != null) {
+			this.settled.complete(null);
+		}
+	}
+
+	/**
+	 * Completes with the first response to the release, or when it is overdue. A
+	 * withdrawal of the claim must not overtake the release, which would not find the
+	 * lease.
+	 */
+	CompletableFuture<?> settled() {
+		return (this.settled != null) ? this.settled : ClosableHold.DONE;
 	}
 
 	/**
@@ -105,7 +140,7 @@ final class LeaseEnd {
 	 */
 	void endIdle(Lease last, @Nullable LossCause cause, boolean mayBeGone, CompletableFuture<?> quiet) {
 		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
-			this.releaseRequested = true;
+			endedByStore();
 			if (!mayBeGone) {
 				last.loseAfterEnd(cause);
 			}
@@ -148,7 +183,7 @@ final class LeaseEnd {
 	/** Releases the lease after its loss, unless the store has already ended it. */
 	void lost(LossCause cause, CompletableFuture<?> quiet) {
 		if (cause == LossCause.REFUSED || cause == LossCause.REVOKED) {
-			this.releaseRequested = true;
+			endedByStore();
 		}
 		// no timer of a closing engine runs until the end of the delay
 		else if (cause == LossCause.SHUTDOWN && (remainingNanos() > 0 || !lockDelay().isZero())) {

@@ -121,12 +121,13 @@ final class ReleaseRetrier {
 
 	/**
 	 * Withdraws a claim.
+	 * @param quiet completes when no release of the claim's lease is in progress
 	 * @return the first response, or the failure to get one
 	 */
-	CompletableFuture<Void> abandon(LockBackend backend, Claim claim) {
+	CompletableFuture<Void> abandon(LockBackend backend, Claim claim, CompletableFuture<?> quiet) {
 		return new Request<>(backend, claim.lock(), "withdrawal", claim.leaseTime(), () -> backend.abandon(claim),
 				(answer) -> true)
-			.start(CompletableFuture.completedFuture(null), null);
+			.start(quiet, null);
 	}
 
 	/** Returns the requests that a closing engine awaits. */

@@ -62,7 +62,7 @@ final class StoreLease extends LeaseState {
 		this.grantedAt = context.time().nanos();
 		this.validity = validity;
 		this.contended = contended;
-		this.end = new LeaseEnd(context, request, grant);
+		this.end = new LeaseEnd(context, request, grant, contended);
 		this.schedule = new RenewalSchedule(this);
 		this.sticky = grant.sticky() ? new StickyTime(this, context) : null;
 	}

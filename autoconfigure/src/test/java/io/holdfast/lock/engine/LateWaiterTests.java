@@ -15,6 +15,7 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
+import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
@@ -171,6 +172,38 @@ class LateWaiterTests {
 		waiting.join().close();
 		answer.complete(this.backend.answer(this.backend.claims.get(0)));
 		assertNothingLeft();
+	}
+
+	/** On another connection, a withdrawal could overtake the release. */
+	@Test
+	void lateAnswerDuringTheReleaseIsNoLoss() {
+		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
+		CompletableFuture<ReleaseResult> released = releasedAfterALateGrant();
+		answer.complete(this.backend.answer(this.backend.claims.get(0)));
+		released.complete(this.backend.free(this.backend.claims.get(0)));
+		assertThat(this.fixture.record.losses).isEmpty();
+		assertThat(this.backend.calls).endsWith("release stock:42", "abandon stock:42");
+		assertNothingLeft();
+	}
+
+	@Test
+	void lateAttemptIsWithdrawnThoughTheReleaseGetsNoResponse() {
+		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
+		releasedAfterALateGrant();
+		answer.complete(this.backend.answer(this.backend.claims.get(0)));
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(this.backend.calls).contains("abandon stock:42");
+		assertNothingLeft();
+	}
+
+	/** Releases a lock that the second attempt was granted, without a response. */
+	private CompletableFuture<ReleaseResult> releasedAfterALateGrant() {
+		CompletableFuture<LockHandle> waiting = waiting();
+		this.time.advance(Duration.ofSeconds(2));
+		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
+		this.backend.releases.add((grant) -> released);
+		waiting.join().close();
+		return released;
 	}
 
 	@Test
