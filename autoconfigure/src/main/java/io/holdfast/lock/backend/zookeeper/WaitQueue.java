@@ -29,6 +29,12 @@ final class WaitQueue {
 	private final LastNodes lastNodes = new LastNodes();
 
 	/**
+	 * Reads wait queues after the leader has answered: a lagging server may not show a
+	 * node yet.
+	 */
+	private final QueueReads reads;
+
+	/**
 	 * Creates the queue.
 	 * @param lost notified of each claim that has lost the lock, of which nothing is left
 	 */
@@ -36,6 +42,7 @@ final class WaitQueue {
 		this.calls = calls;
 		this.lost = lost;
 		this.demandWatch = new DemandWatch(calls);
+		this.reads = new QueueReads((queue) -> calls.check(queue).thenCompose((current) -> read(queue)));
 	}
 
 	/**
@@ -202,12 +209,10 @@ final class WaitQueue {
 
 	/**
 	 * Deletes the nodes of a claim by owner, not by path, because the reply with the path
-	 * may have been lost. Reads the wait queue after the leader has answered: a lagging
-	 * server may not show the node yet.
+	 * may have been lost.
 	 */
 	private CompletableFuture<Void> leave(QueueNode queueNode) {
-		return this.calls.check(queueNode.queue)
-			.thenCompose((current) -> read(queueNode.queue))
+		return this.reads.read(queueNode.queue)
 			.thenCompose((names) -> deleteClaims(queueNode.queue,
 					names.stream().filter((name) -> name.isOf(queueNode.claim)).toList()))
 			.exceptionallyCompose(WaitQueue::unlessGone);

@@ -1,0 +1,76 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+import io.holdfast.lock.support.Stages;
+
+/**
+ * Reads wait queues for claims that leave them. A response names all claims of a queue,
+ * and thousands of them may give up at the same moment. So there is at most one read of a
+ * queue at a time, and the claims that come meanwhile share the next one: a read that was
+ * sent before may lack their nodes. Thread-safe.
+ */
+final class QueueReads {
+
+	private final Function<String, CompletableFuture<List<QueueNodeName>>> request;
+
+	/** The latest read of each wait queue that is being read. */
+	private final Map<String, Read> latest = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates the reads.
+	 * @param request reads a wait queue
+	 */
+	QueueReads(Function<String, CompletableFuture<List<QueueNodeName>>> request) {
+		this.request = request;
+	}
+
+	/** Returns a wait queue as it is at a moment after this call. */
+	CompletableFuture<List<QueueNodeName>> read(String queue) {
+		Read fresh = new Read();
+		Read read = this.latest.compute(queue, (key, last) -> (last == null || last.sent) ? fresh.after(last) : last);
+		if (read == fresh) {
+			fresh.previous.whenComplete((names, failure) -> send(queue, fresh));
+		}
+		return read.result;
+	}
+
+	private void send(String queue, Read read) {
+		this.latest.computeIfPresent(queue, (key, last) -> read.sent());
+		Stages.attempt(this.request, queue).whenComplete((names, failure) -> {
+			this.latest.remove(queue, read);
+			Stages.settle(read.result, names, failure);
+		});
+	}
+
+	/** A read, which claims may share until it is sent. */
+	private static final class Read {
+
+		final CompletableFuture<List<QueueNodeName>> result = new CompletableFuture<>();
+
+		private CompletableFuture<?> previous = CompletableFuture.completedFuture(null);
+
+		/** Changed while the map computes the entry of the queue. */
+		private boolean sent;
+
+		Read after(@Nullable Read last) {
+			if (last != null) {
+				this.previous = last.result;
+			}
+			return this;
+		}
+
+		Read sent() {
+			this.sent = true;
+			return this;
+		}
+
+	}
+
+}
