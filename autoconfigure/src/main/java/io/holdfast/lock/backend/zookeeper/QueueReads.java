@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 import io.holdfast.lock.support.Stages;
 
 /**
- * Reads wait queues for claims that leave them. A response names all claims of a queue,
- * and thousands of them may give up at the same moment. So there is at most one read of a
- * queue at a time, and the claims that come meanwhile share the next one: a read that was
- * sent before may lack their nodes. Thread-safe.
+ * Reads wait queues for claims that are in them. A response names all claims of a queue,
+ * and thousands of them may ask again or give up at the same moment. So there is at most
+ * one read of a queue at a time, and the claims that come meanwhile share the next one: a
+ * read that was sent before may be outdated for them. Thread-safe.
  */
 final class QueueReads {
 

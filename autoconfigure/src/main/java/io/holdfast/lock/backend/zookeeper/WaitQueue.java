@@ -28,11 +28,14 @@ final class WaitQueue {
 
 	private final LastNodes lastNodes = new LastNodes();
 
-	/**
-	 * Reads wait queues after the leader has answered: a lagging server may not show a
-	 * node yet.
-	 */
+	/** Reads wait queues for claims that ask again. */
 	private final QueueReads reads;
+
+	/**
+	 * Reads wait queues for claims that leave, after the leader has answered: a lagging
+	 * server may not show a node yet.
+	 */
+	private final QueueReads currentReads;
 
 	/**
 	 * Creates the queue.
@@ -42,7 +45,8 @@ final class WaitQueue {
 		this.calls = calls;
 		this.lost = lost;
 		this.demandWatch = new DemandWatch(calls);
-		this.reads = new QueueReads((queue) -> calls.check(queue).thenCompose((current) -> read(queue)));
+		this.reads = new QueueReads(this::read);
+		this.currentReads = new QueueReads((queue) -> calls.check(queue).thenCompose((current) -> read(queue)));
 	}
 
 	/**
@@ -112,7 +116,7 @@ final class WaitQueue {
 	 */
 	private CompletableFuture<List<QueueNodeName>> recheck(QueueNode queueNode, String path) {
 		CompletableFuture<Void> there = this.calls.check(path);
-		CompletableFuture<List<QueueNodeName>> queue = read(queueNode.queue);
+		CompletableFuture<List<QueueNodeName>> queue = this.reads.read(queueNode.queue);
 		return there.thenCompose((yes) -> queue).exceptionallyCompose((failure) -> {
 			if (!ZooKeeperCalls.isGone(failure)) {
 				return CompletableFuture.failedFuture(failure);
@@ -212,7 +216,7 @@ final class WaitQueue {
 	 * may have been lost.
 	 */
 	private CompletableFuture<Void> leave(QueueNode queueNode) {
-		return this.reads.read(queueNode.queue)
+		return this.currentReads.read(queueNode.queue)
 			.thenCompose((names) -> deleteClaims(queueNode.queue,
 					names.stream().filter((name) -> name.isOf(queueNode.claim)).toList()))
 			.exceptionallyCompose(WaitQueue::unlessGone);

@@ -102,7 +102,7 @@ class ZooKeeperLateAnswerTests {
 		Grant holder = granted(this.other, claim(LOCK));
 		Claim claim = claim(LOCK);
 		refused(this.store, claim);
-		this.calls.hold("children");
+		this.calls.hold("check");
 		CompletableFuture<AcquireResult> late = this.store.tryAcquire(claim).toCompletableFuture();
 		this.calls.holdNothing();
 		CompletionStage<?> signal = refused(this.store, claim);

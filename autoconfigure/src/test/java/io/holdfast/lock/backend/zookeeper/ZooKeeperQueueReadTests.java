@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 
 import static io.holdfast.lock.backend.Verbs.claim;
@@ -15,10 +16,10 @@ import static io.holdfast.lock.backend.Verbs.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Verifies what claims read from the server when they give up. Each response names the
- * whole wait queue.
+ * Verifies what claims read from the server when they ask again or give up. Each response
+ * names the whole wait queue.
  */
-class ZooKeeperWithdrawalTests {
+class ZooKeeperQueueReadTests {
 
 	private static final LockName LOCK = LockName.of("stock", "42");
 
@@ -47,6 +48,26 @@ class ZooKeeperWithdrawalTests {
 		assertThat(this.calls.sent()).filteredOn((request) -> request.startsWith("children")).hasSize(2);
 		assertThat(this.server.paths()).hasSize(1);
 		assertThat(this.store.remembered()).isEqualTo(1);
+	}
+
+	@Test
+	void waitersThatAskAgainTogetherShareTheirReads() throws Exception {
+		granted(this.store, claim(LOCK));
+		List<Claim> waiting = Stream.generate(() -> claim(LOCK)).limit(50).toList();
+		for (Claim claim : waiting) {
+			refused(this.store, claim);
+		}
+		this.calls.sent();
+		this.calls.hold("children");
+		List<CompletableFuture<AcquireResult>> attempts = waiting.stream()
+			.map((claim) -> this.store.tryAcquire(claim).toCompletableFuture())
+			.toList();
+		ScriptedZooKeeper.Request<List<String>> first = this.calls.<List<String>>next().carryOut();
+		assertThat(this.calls.holdsAny()).as("one request for all").isFalse();
+		this.calls.holdNothing();
+		first.answer();
+		assertThat(attempts).extracting(CompletableFuture::join).hasOnlyElementsOfType(AcquireResult.Contended.class);
+		assertThat(this.calls.sent()).filteredOn((request) -> request.startsWith("children")).hasSize(2);
 	}
 
 	/** The response to a read that was sent before may lack the node of the claim. */
