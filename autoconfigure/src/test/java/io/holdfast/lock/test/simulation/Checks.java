@@ -43,6 +43,8 @@ public final class Checks {
 
 	private final Map<LockName, Long> greatestExclusiveToken = new HashMap<>();
 
+	private final Validities validities = new Validities();
+
 	/** When the lease of an owner was released by force. */
 	private final Map<String, Long> revokedAt = new HashMap<>();
 
@@ -142,7 +144,7 @@ public final class Checks {
 			record(call, part.lock(), () -> "acquires %s token=%d validity=%dms".formatted(call,
 					relative(part.fencingToken().value()), part.remainingValidity().toMillis()));
 			call.holders.add(holder);
-			if (!part.isHeld()) {
+			if (!part.isHeld() && !this.validities.hasJustEnded(holder)) {
 				fail(holder, "start", "%s was handed over although it is lost".formatted(holder));
 			}
 			checkToken(holder);
@@ -247,6 +249,11 @@ public final class Checks {
 	private void waitsNoLonger(WaitQueues.Waiting claim) {
 		this.queues.remove(claim);
 		this.turns.remove(claim);
+	}
+
+	void granted(WaitQueues.Waiting claim, long sentAt, Duration lease) {
+		this.validities.granted(claim, sentAt, lease.minus(this.lockDelay));
+		granted(claim);
 	}
 
 	void granted(WaitQueues.Waiting claim) {

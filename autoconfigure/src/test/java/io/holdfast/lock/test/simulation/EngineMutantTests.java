@@ -31,7 +31,7 @@ class EngineMutantTests {
 	/** A late response ends a lease that is kept for its {@code minHold}. */
 	@Test
 	void withdrawalOfALockWithMinHoldIsFound() {
-		Mutant mutant = new Mutant().replace("engine.Lease#keepsLock", "inUse");
+		Mutant mutant = new Mutant().replace("engine.Lease#keepsLock", "inUse").complete("engine.LeaseEnd#settled");
 		assertThat(mutant.find(MinHoldStore.class, SEEDS, "minHold")).isPositive();
 	}
 

@@ -63,11 +63,12 @@ final class RecordingBackend implements LockBackend {
 		if (this.process.nanos() > owner.deadline) {
 			fail(owner, "an attempt was sent after the deadline");
 		}
+		long sentAt = this.process.nanos();
 		return this.store.tryAcquire(owner.of(claim))
-			.whenComplete((answer, failure) -> answered(owner, answer, failure));
+			.whenComplete((answer, failure) -> answered(owner, sentAt, answer, failure));
 	}
 
-	private void answered(Owner owner, @Nullable AcquireResult answer, @Nullable Throwable failure) {
+	private void answered(Owner owner, long sentAt, @Nullable AcquireResult answer, @Nullable Throwable failure) {
 		record(owner, () -> describe(answer, failure));
 		if (answer instanceof AcquireResult.Contended contended && !owner.abandoned) {
 			checks().refused(owner.waiting);
@@ -76,8 +77,8 @@ final class RecordingBackend implements LockBackend {
 				owner.deadline = Math.max(owner.deadline, this.process.nanos() + LONGEST_AFTER_DEMAND);
 			}
 		}
-		else if (answer instanceof AcquireResult.Acquired) {
-			checks().granted(owner.waiting);
+		else if (answer instanceof AcquireResult.Acquired acquired) {
+			checks().granted(owner.waiting, sentAt, acquired.grant().lease());
 		}
 	}
 
