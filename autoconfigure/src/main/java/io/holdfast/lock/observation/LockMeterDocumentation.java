@@ -47,9 +47,11 @@ public enum LockMeterDocumentation implements MeterDocumentation {
 			"Time for which a lock was held, as a percentage of its lease; above 100 the lease was renewed"),
 
 	/**
-	 * Locks that this instance holds now.
+	 * Locks that this instance holds now. A lost one counts until its caller has closed
+	 * it, since its code may still run.
 	 */
-	HELD("distributed.lock.held", Meter.Type.GAUGE, null, "Locks that this instance holds"),
+	HELD("distributed.lock.held", Meter.Type.GAUGE, null,
+			"Locks that this instance holds, including lost ones that are not closed yet"),
 
 	/**
 	 * Acquisitions of this instance that are in progress.
