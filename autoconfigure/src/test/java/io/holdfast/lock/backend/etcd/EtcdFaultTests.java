@@ -230,8 +230,7 @@ class EtcdFaultTests {
 		assertThat(health).as("health of a member without a majority")
 			.failsWithin(BOUND)
 			.withThrowableOfType(ExecutionException.class)
-			.withCauseInstanceOf(IOException.class)
-			.withMessageContaining("503");
+			.withCauseInstanceOf(IOException.class);
 	}
 
 	/** The leases are so long that none expires while the test runs. */
