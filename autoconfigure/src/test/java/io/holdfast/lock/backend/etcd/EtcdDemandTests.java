@@ -221,8 +221,8 @@ class EtcdDemandTests extends LateEtcdBackend {
 		assertThat(this.client.carryOut()).isOne();
 		assertThat(keys("locks/")).hasSize(1);
 		this.client.failing(false);
-		Awaitility.await().atMost(BOUND).until(() -> keys("locks/").isEmpty());
-		assertThat(this.backend.queueNodes.remembered()).isEmpty();
+		Awaitility.await().atMost(BOUND).until(() -> this.backend.queueNodes.remembered().isEmpty());
+		assertThat(keys("locks/")).isEmpty();
 	}
 
 	@Test
