@@ -19,6 +19,7 @@ import io.holdfast.lock.support.FinishedTransaction;
  */
 final class Pass implements TransactionSynchronization {
 
+	/** Also those for which the outer transaction of the connection was asked. */
 	final Set<PassedHold> passed;
 
 	final ConnectionHolder connection;
@@ -49,9 +50,9 @@ final class Pass implements TransactionSynchronization {
 		return !FinishedTransaction.isOver(this.connection);
 	}
 
-	PassedHolds.Earlier as(boolean sameHold) {
+	PassedHolds.Earlier as(PassedHold own, boolean sameHold) {
 		return new PassedHolds.Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty(), this.first,
-				this.granted && !this.undone && PassedHolds.hasUsed(this.connection));
+				this.granted && !this.undone && PassedHolds.hasUsed(this.connection, own));
 	}
 
 	@Override

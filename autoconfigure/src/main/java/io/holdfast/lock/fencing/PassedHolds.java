@@ -81,11 +81,17 @@ final class PassedHolds {
 	}
 
 	/**
-	 * Whether the current transaction has passed with a connection, its own or that of an
-	 * outer one.
+	 * Whether the current transaction has passed with a hold and a connection, its own or
+	 * that of an outer one.
 	 */
-	static boolean hasUsed(ConnectionHolder connection) {
-		return ofTransaction().anyMatch((pass) -> pass.connection == connection);
+	static boolean hasUsed(ConnectionHolder connection, PassedHold hold) {
+		return ofTransaction().anyMatch((pass) -> pass.connection == connection && pass.passed.contains(hold));
+	}
+
+	private static void noteUsed(ConnectionHolder connection, Set<PassedHold> holds) {
+		if (!holds.stream().allMatch((hold) -> hasUsed(connection, hold))) {
+			register(new Pass(holds, connection, false));
+		}
 	}
 
 	private static Pass register(Pass pass) {
@@ -117,8 +123,8 @@ final class PassedHolds {
 					add(among, earlier.connection(), database, false, () -> {
 					});
 				}
-				else if (!hasUsed(earlier.connection())) {
-					register(new Pass(Set.of(), earlier.connection(), false));
+				else {
+					noteUsed(earlier.connection(), passedHolds(among, database));
 				}
 				among.forEach((hold) -> left.remove(PassedHold.of(hold, database)));
 			}
@@ -126,18 +132,22 @@ final class PassedHolds {
 		return List.copyOf(left.values());
 	}
 
+	private static Set<PassedHold> passedHolds(List<LockHandle> holds, String database) {
+		return holds.stream().map((hold) -> PassedHold.of(hold, database)).collect(Collectors.toSet());
+	}
+
 	private static @Nullable Earlier earlier(PassedHold own, ConnectionHolder connection) {
 		Map<PassedHold, Pass> all = current();
 		Pass same = all.get(own);
 		if (same != null && same.isOpen() && !(same.undone && same.connection == connection)) {
-			return same.as(true);
+			return same.as(own, true);
 		}
 		return all.entrySet()
 			.stream()
 			.filter((other) -> other.getKey().isOfSameLock(own))
 			.map(Map.Entry::getValue)
 			.filter((other) -> other.connection != connection && other.isOpen())
-			.map((other) -> other.as(false))
+			.map((other) -> other.as(own, false))
 			.findFirst()
 			.orElse(null);
 	}
@@ -153,9 +163,7 @@ final class PassedHolds {
 	 */
 	static void add(List<LockHandle> holds, ConnectionHolder connection, String database, boolean first,
 			Runnable action) {
-		Set<PassedHold> passed = holds.stream()
-			.map((hold) -> PassedHold.of(hold, database))
-			.collect(Collectors.toSet());
+		Set<PassedHold> passed = passedHolds(holds, database);
 		// before it is recorded, so that it ends even if an error follows
 		Pass pass = register(new Pass(passed, connection, first));
 		Map<PassedHold, Pass> present = CURRENT.get();
@@ -235,7 +243,7 @@ final class PassedHolds {
 	 * @param beforeSavepoint whether it may be older than a savepoint of its transaction
 	 * @param first whether nothing preceded it in its transaction
 	 * @param granted whether it was neither rejected nor undone by a savepoint, and the
-	 * current transaction has made it or has asked the outer one before
+	 * current transaction has made it or has asked the outer one for the hold before
 	 */
 	record Earlier(ConnectionHolder connection, boolean sameHold, boolean beforeSavepoint, boolean first,
 			boolean granted) {

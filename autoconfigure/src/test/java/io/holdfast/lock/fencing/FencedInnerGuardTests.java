@@ -1,5 +1,6 @@
 package io.holdfast.lock.fencing;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
 import javax.sql.DataSource;
@@ -9,13 +10,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
+import io.holdfast.lock.StaleFencingTokenException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for a hold that is bound to no thread, with which a transaction passes inside
@@ -78,6 +82,29 @@ class FencedInnerGuardTests {
 	void laterHoldThatPassesAtTheCommitCommits() {
 		inInner(() -> this.unbind.set(LockContext.bind(LATER)));
 		assertThat(hasWritten()).isTrue();
+	}
+
+	/** A deadlock has rolled the outer one back, which continues without its rows. */
+	@Test
+	void staleHolderIsRefusedThoughTheOuterOneIsAskedForAnother() {
+		TransactionTemplate withoutListener = new TransactionTemplate(new DataSourceTransactionManager(this.dataSource),
+				this.transaction);
+		this.unbind.set(LockContext.bind(TestHold.of("43", 10, "a")));
+		this.transaction.executeWithoutResult((outer) -> {
+			outer.setRollbackOnly();
+			this.fence.advance(HOLD);
+			this.jdbc.execute("ROLLBACK");
+			CompletableFuture
+				.runAsync(() -> this.transaction
+					.executeWithoutResult((successor) -> this.fence.advance(TestHold.of("43", 20, "b"))))
+				.join();
+			withoutListener.executeWithoutResult((inner) -> {
+				inner.setRollbackOnly();
+				this.fence.advance(HOLD);
+				assertThatExceptionOfType(StaleFencingTokenException.class)
+					.isThrownBy(() -> this.fence.beforeBody(null));
+			});
+		});
 	}
 
 }
