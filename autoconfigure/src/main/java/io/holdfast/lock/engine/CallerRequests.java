@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.support.Failures;
 
 /**
  * Lets the thread that closes a hold send the release to a blocking backend, or the
@@ -80,6 +81,7 @@ final class CallerRequests {
 		}
 		catch (Throwable ex) {
 			// Kotlin throws checked exceptions undeclared
+			Failures.keepInterrupt(ex);
 			return false;
 		}
 	}

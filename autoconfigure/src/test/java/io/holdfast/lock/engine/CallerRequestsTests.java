@@ -50,6 +50,11 @@ class CallerRequestsTests {
 		return this.sender.get(10, TimeUnit.SECONDS);
 	}
 
+	@SuppressWarnings("unchecked")
+	private static <E extends Throwable> void throwUndeclared(Throwable failure) throws E {
+		throw (E) failure;
+	}
+
 	@Test
 	void closingThreadSendsTheRelease() {
 		acquired().close();
@@ -85,6 +90,17 @@ class CallerRequestsTests {
 			ofBroken.acquire(LockRequest.of("stock", 42)).close();
 			assertThat(sender()).isNotSameAs(Thread.currentThread());
 		}
+	}
+
+	/** Kotlin throws it undeclared. */
+	@Test
+	void interruptOfABackendThatIsAskedIsKept() {
+		boolean here = CallerRequests.maySend(() -> {
+			CallerRequestsTests.<RuntimeException>throwUndeclared(new InterruptedException());
+			return true;
+		});
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(here).isFalse();
 	}
 
 	@Test
