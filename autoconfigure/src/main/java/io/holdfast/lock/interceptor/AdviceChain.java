@@ -8,8 +8,8 @@ import org.aopalliance.aop.Advice;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.aspectj.AbstractAspectJAdvice;
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AdvisedSupport;
 import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.ProxyFactoryBean;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.OrderUtils;
 import org.springframework.util.ClassUtils;
@@ -50,12 +50,11 @@ final class AdviceChain {
 	}
 
 	/**
-	 * Returns whether a bean is the configuration of the proxies that it creates, such as
-	 * a {@code ProxyFactoryBean}. It adds their other advice later, so they are advised
-	 * themselves.
+	 * Returns whether a bean is the configuration of the proxies that it creates. It adds
+	 * their other advice later, so they are advised themselves, unless they are opaque.
 	 */
 	static boolean isFactory(Object bean) {
-		return bean instanceof AdvisedSupport;
+		return bean instanceof ProxyFactoryBean factory && !factory.isOpaque();
 	}
 
 	/**

@@ -151,6 +151,9 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 		if (this.unlocked != null && before != null && before != bean.getClass()) {
 			this.unlocked.requireLocked(beanName, before, locked);
 		}
+		if (this.unlocked != null) {
+			this.unlocked.requireOpen(beanName, locked);
+		}
 		return locked;
 	}
 

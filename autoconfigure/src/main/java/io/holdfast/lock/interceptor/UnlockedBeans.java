@@ -95,6 +95,21 @@ public final class UnlockedBeans {
 	}
 
 	/**
+	 * Verifies that a bean is no frozen proxy, to which its lock could not be added.
+	 * @param name the name of the bean
+	 * @param bean the bean
+	 * @throws LockConfigurationException if a method of its target runs without its lock
+	 */
+	void requireOpen(String name, Object bean) {
+		Method unlocked = (bean instanceof Advised proxy && proxy.isFrozen()) ? unlockedMethod(bean) : null;
+		if (unlocked != null) {
+			throw LockMethodSpecs.problem(unlocked,
+					"the bean '%s' is a frozen proxy, to which the lock cannot be added, so the method would run without it. Do not freeze the proxy"
+						.formatted(name));
+		}
+	}
+
+	/**
 	 * Returns whether another type has the lock of a method, too. There, the method may
 	 * have the parameters of a generic interface.
 	 */

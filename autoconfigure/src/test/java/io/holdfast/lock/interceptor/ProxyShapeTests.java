@@ -9,9 +9,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.ProxyFactoryBean;
 import org.springframework.aop.support.DelegatingIntroductionInterceptor;
 import org.springframework.aop.target.AbstractLazyCreationTargetSource;
 import org.springframework.aop.target.EmptyTargetSource;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.holdfast.lock.DistributedLock;
@@ -101,6 +103,46 @@ class ProxyShapeTests {
 		ProxyFactory factory = new ProxyFactory(new LockedClass());
 		factory.addAdvice(new DelegatingIntroductionInterceptor((Health) LocalLocks::allHeld));
 		with(factory, (bean) -> assertThat(((Health) bean).status()).isEqualTo("[]"));
+	}
+
+	/** The proxy does not show the annotation of its target. */
+	@Test
+	void opaqueProxyOfAProxyFactoryBeanHasTheLockOfItsTarget() {
+		this.runner.withBean("bean", ProxyFactoryBean.class, () -> {
+			ProxyFactoryBean factory = new ProxyFactoryBean();
+			factory.setTarget(new LockedPlain());
+			factory.setOpaque(true);
+			return factory;
+		}).run((context) -> assertThat(context.getBean(Plain.class).run()).isEqualTo("[plain]"));
+	}
+
+	@Test
+	void proxyOfAFactoryThatIsItselfTheBeanHasTheLockOfItsTarget() {
+		this.runner.withBean(ProxyFactory.class, () -> new ProxyFactory(new LockedPlain()))
+			.run((context) -> assertThat(((Plain) context.getBean(ProxyFactory.class).getProxy()).run())
+				.isEqualTo("[plain]"));
+	}
+
+	@Test
+	void frozenProxyOfAProxyFactoryBeanStopsTheStart() {
+		this.runner.withBean("bean", ProxyFactoryBean.class, () -> {
+			ProxyFactoryBean factory = new ProxyFactoryBean();
+			factory.setTarget(new LockedPlain());
+			factory.setFrozen(true);
+			return factory;
+		}).withBean(User.class).run(ProxyShapeTests::requireStoppedByFrozenProxy);
+	}
+
+	@Test
+	void frozenProxyStopsTheStart() {
+		ProxyFactory factory = new ProxyFactory(new LockedPlain());
+		factory.setFrozen(true);
+		this.runner.withBean("bean", Object.class, factory::getProxy).run(ProxyShapeTests::requireStoppedByFrozenProxy);
+	}
+
+	private static void requireStoppedByFrozenProxy(AssertableApplicationContext context) {
+		assertThat(RefusedBeans.failure(context)).hasMessageContainingAll("ProxyShapeTests$LockedPlain", "'bean'",
+				"frozen");
 	}
 
 	@Test
@@ -261,6 +303,9 @@ class ProxyShapeTests {
 
 		String run();
 
+	}
+
+	record User(Plain bean) {
 	}
 
 	static class LockedPlain implements Plain {
