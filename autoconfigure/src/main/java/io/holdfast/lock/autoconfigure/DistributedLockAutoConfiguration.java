@@ -49,9 +49,11 @@ public final class DistributedLockAutoConfiguration {
 	LockBackends lockBackends(ObjectProvider<LockBackend> backends, Environment environment,
 			ConfigurableListableBeanFactory beanFactory, DistributedLockProperties properties,
 			ObjectProvider<LockSlice> slice) {
-		new SettingsCheck(environment, beanFactory.getBeanClassLoader()).run();
+		SettingsCheck settings = new SettingsCheck(environment, beanFactory.getBeanClassLoader());
+		settings.run();
 		boolean inSlice = slice.getIfAvailable() != null;
 		if (!inSlice) {
+			settings.requireFencingSupport();
 			BackendSelection.requireOneDefault(environment, beanFactory);
 		}
 		BackendSelection selection = new BackendSelection(backends.orderedStream().toList(), environment, beanFactory,

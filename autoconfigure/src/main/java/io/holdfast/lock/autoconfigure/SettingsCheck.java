@@ -89,15 +89,13 @@ final class SettingsCheck {
 
 	/**
 	 * Checks all settings, and logs a warning for each unknown property name.
-	 * @throws LockConfigurationException if a duration has no unit or is too long, or if
-	 * the fence that a setting asks for cannot exist
+	 * @throws LockConfigurationException if a duration has no unit or is too long
 	 */
 	void run() {
 		DURATIONS.forEach((name) -> {
 			requireUnit(PREFIX + "." + name);
 			requireNoOverflow(PREFIX + "." + name);
 		});
-		requireFencingSupport();
 		Set<String> unread = new TreeSet<>();
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
 			if (source instanceof IterableConfigurationPropertySource names) {
@@ -152,8 +150,12 @@ final class SettingsCheck {
 		}
 	}
 
-	/** Without these classes, nothing else reads this setting. */
-	private void requireFencingSupport() {
+	/**
+	 * Checks the setting that asks for the fence. Without its classes, nothing else reads
+	 * this setting.
+	 * @throws LockConfigurationException if the fence cannot exist
+	 */
+	void requireFencingSupport() {
 		boolean requested = Binder.get(this.environment).bind(PREFIX + ".fencing.enabled", Boolean.class).orElse(false);
 		if (requested && !FENCING.stream().allMatch((name) -> ClassUtils.isPresent(name, this.classes))) {
 			throw new LockConfigurationException(

@@ -61,6 +61,15 @@ class SettingsCheckTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
+	/** Its settings are those of the application, but not always its class path. */
+	@Test
+	void sliceWithoutSpringJdbcStartsThoughTheFenceIsRequested() {
+		this.runner.withClassLoader(new FilteredClassLoader(JdbcTemplate.class))
+			.withBean(LockSlice.class)
+			.withPropertyValues("distributed-lock.fencing.enabled=true")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	@Test
 	void zeroNeedsNoUnit() {
 		this.runner.withPropertyValues("distributed-lock.wait-time=0")
