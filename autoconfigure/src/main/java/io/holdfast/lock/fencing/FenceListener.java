@@ -62,7 +62,7 @@ final class FenceListener implements TransactionExecutionListener {
 		if (transaction.isNested()) {
 			return;
 		}
-		TransactionFence present = PassedHolds.isEmpty() ? present() : this.fence.get();
+		TransactionFence present = PassedHolds.ofTransaction().findAny().isPresent() ? this.fence.get() : present();
 		if (present != null) {
 			present.beforeCommit();
 		}

@@ -71,7 +71,7 @@ final class PassedHolds {
 	}
 
 	/** Returns the passes that end with the current transaction. */
-	private static Stream<Pass> ofTransaction() {
+	static Stream<Pass> ofTransaction() {
 		return TransactionSynchronizationManager.isSynchronizationActive()
 				? TransactionSynchronizationManager.getSynchronizations()
 					.stream()

@@ -10,10 +10,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
@@ -39,6 +41,17 @@ class FenceAfterJdbcSavepointTests {
 		this.unbind.run();
 	}
 
+	private static void rollBack(JdbcTemplate jdbc, Savepoint savepoint) {
+		jdbc.execute((ConnectionCallback<Void>) (connection) -> {
+			connection.rollback(savepoint);
+			return null;
+		});
+	}
+
+	private static Savepoint savepoint(JdbcTemplate jdbc) {
+		return jdbc.execute((ConnectionCallback<Savepoint>) Connection::setSavepoint);
+	}
+
 	@Test
 	void staleHolderDoesNotCommit() {
 		DataSource dataSource = new DriverManagerDataSource(server.jdbcUrl());
@@ -49,19 +62,43 @@ class FenceAfterJdbcSavepointTests {
 		TransactionTemplate transaction = new TransactionTemplate(manager);
 		assertThatExceptionOfType(StaleFencingTokenException.class)
 			.isThrownBy(() -> transaction.executeWithoutResult((status) -> {
-				Savepoint savepoint = jdbc.execute((ConnectionCallback<Savepoint>) Connection::setSavepoint);
+				Savepoint savepoint = savepoint(jdbc);
 				this.unbind = LockContext.bind(TestHold.of("42", 10, "a"));
 				fence.beforeBody(null);
-				jdbc.execute((ConnectionCallback<Void>) (connection) -> {
-					connection.rollback(savepoint);
-					return null;
-				});
+				rollBack(jdbc, savepoint);
 				CompletableFuture.runAsync(() -> {
 					Runnable end = LockContext.bind(TestHold.of("42", 20, "b"));
 					transaction.executeWithoutResult((successor) -> {
 					});
 					end.run();
 				}).join();
+			}));
+	}
+
+	/**
+	 * The inner one has passed by itself, because the outer one could not be asked after
+	 * its failed statement.
+	 */
+	@Test
+	void staleHolderOfNoThreadDoesNotCommitAfterAnInnerTransaction() {
+		DataSource dataSource = new DriverManagerDataSource(server.jdbcUrl());
+		TestFence.clear(dataSource);
+		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+		TransactionFence fence = TestFence.of(dataSource);
+		TransactionTemplate transaction = new TransactionTemplate(TestFence.manager(dataSource, fence));
+		transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		TestHold hold = TestHold.of("42", 10, "a");
+		assertThatExceptionOfType(StaleFencingTokenException.class)
+			.isThrownBy(() -> transaction.executeWithoutResult((outer) -> {
+				Savepoint savepoint = savepoint(jdbc);
+				fence.advance(hold);
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> jdbc.execute("SELECT 1 / 0"));
+				transaction.executeWithoutResult((inner) -> fence.advance(hold));
+				rollBack(jdbc, savepoint);
+				CompletableFuture
+					.runAsync(() -> transaction
+						.executeWithoutResult((successor) -> fence.advance(TestHold.of("42", 20, "b"))))
+					.join();
 			}));
 	}
 
