@@ -32,6 +32,9 @@ final class JdbcErrors {
 
 	private static final int DUPLICATE_IN_MARIADB = 1062;
 
+	/** A row has changed since the transaction took its snapshot. */
+	private static final int CHANGED_IN_MARIADB = 1020;
+
 	/** The binary log contains statements, which exclude READ COMMITTED. */
 	private static final int BINARY_LOG_OF_MARIADB = 1665;
 
@@ -91,7 +94,9 @@ final class JdbcErrors {
 	 * favor of another.
 	 */
 	static boolean isRetryable(SQLException ex) {
-		return SqlStates.startsWith(ex, SqlStates.SERIALIZATION_FAILURE) || SqlStates.startsWith(ex, "40P01");
+		return SqlStates.startsWith(ex, SqlStates.SERIALIZATION_FAILURE) || SqlStates.startsWith(ex, "40P01")
+				|| Failures.causes(ex)
+					.anyMatch((cause) -> cause instanceof SQLException sql && sql.getErrorCode() == CHANGED_IN_MARIADB);
 	}
 
 	/**
