@@ -7,6 +7,9 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * A real MariaDB server with an empty database {@value #DATABASE}, for tests.
@@ -27,7 +30,10 @@ public final class MariaDbServer extends ServerProcess {
 
 	private static final String PACKAGE = "mariadb-server";
 
-	private final Path executable = Executables.require("mariadbd", PACKAGE);
+	/** The server of MySQL that tests for its driver use instead, if there is one. */
+	private static final @Nullable String MYSQL = System.getProperty("test.mysqld");
+
+	private final Path executable = (MYSQL != null) ? Path.of(MYSQL) : Executables.require("mariadbd", PACKAGE);
 
 	private MariaDbServer() {
 		super("mariadb");
@@ -61,28 +67,41 @@ public final class MariaDbServer extends ServerProcess {
 	}
 
 	private void createData() {
-		int exitCode = run(List.of("mariadb-install-db", "--no-defaults", "--datadir=" + data(),
-				"--auth-root-authentication-method=normal", "--skip-test-db", temporaryFiles(),
-				"--user=" + System.getProperty("user.name")));
+		List<String> command = (MYSQL != null)
+				? List.of(MYSQL, "--no-defaults", "--initialize-insecure", "--secure-file-priv=NULL")
+				: List.of("mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal",
+						"--skip-test-db");
+		int exitCode = run(
+				Stream
+					.concat(command.stream(),
+							Stream.of("--datadir=" + data(), temporaryFiles(),
+									"--user=" + System.getProperty("user.name")))
+					.toList());
 		if (exitCode != 0) {
 			throw new IllegalStateException(
-					"mariadb-install-db ended with exit code %d. Its output:%n%s".formatted(exitCode, logTail()));
+					"%s ended with exit code %d. Its output:%n%s".formatted(command.get(0), exitCode, logTail()));
 		}
 	}
 
-	/** Newer versions have another default of the isolation, which tests set instead. */
+	/**
+	 * Newer versions have another default of the isolation, which tests set instead.
+	 * MySQL does not know this option. Its tests create triggers, which needs more rights
+	 * if there is a binary log.
+	 */
 	@Override
 	protected List<String> command() {
 		return List.of(this.executable.toString(), "--no-defaults", "--datadir=" + data(), "--port=" + port(),
 				"--bind-address=" + HOST, "--socket=" + directory().resolve("mariadb.sock"),
 				"--pid-file=" + directory().resolve("mariadb.pid"), "--init-file=" + init(), temporaryFiles(),
 				"--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=32M",
-				"--innodb-snapshot-isolation=OFF", "--skip-name-resolve", "--user=" + System.getProperty("user.name"));
+				"--loose-innodb-snapshot-isolation=OFF", "--loose-mysqlx=OFF", "--skip-log-bin",
+				"--secure-file-priv=" + ((MYSQL != null) ? "NULL" : ""), "--skip-name-resolve",
+				"--user=" + System.getProperty("user.name"));
 	}
 
 	@Override
 	protected boolean isReady() {
-		try (Connection connection = DriverManager.getConnection(jdbcUrl() + "?connectTimeout=2000&socketTimeout=2000",
+		try (Connection connection = DriverManager.getConnection(mySqlUrl() + "?connectTimeout=2000&socketTimeout=2000",
 				USERNAME, PASSWORD)) {
 			return !connection.isClosed();
 		}
