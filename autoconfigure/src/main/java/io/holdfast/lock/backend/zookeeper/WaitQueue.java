@@ -9,6 +9,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.spi.LockDigest;
+import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.Stages;
 
 /**
@@ -41,12 +42,12 @@ final class WaitQueue {
 	 * Creates the queue.
 	 * @param lost notified of each claim that has lost the lock, of which nothing is left
 	 */
-	WaitQueue(ZooKeeperCalls calls, Consumer<QueueNode> lost) {
+	WaitQueue(ZooKeeperCalls calls, Consumer<QueueNode> lost, SchedulingClock clock) {
 		this.calls = calls;
 		this.lost = lost;
 		this.demandWatch = new DemandWatch(calls);
-		this.reads = new QueueReads(this::read);
-		this.currentReads = new QueueReads((queue) -> calls.check(queue).thenCompose((current) -> read(queue)));
+		this.reads = new QueueReads(this::read, clock);
+		this.currentReads = new QueueReads((queue) -> calls.check(queue).thenCompose((current) -> read(queue)), clock);
 	}
 
 	/**

@@ -102,7 +102,7 @@ public final class ZooKeeperLockBackend implements LockBackend, AutoCloseable {
 			Runnable stopClock) {
 		this.calls = new ProvingCalls(calls, clock, clock.nanos() - longestAge.toNanos(), options.basePath());
 		this.queueNodes = new QueueNodes(options.basePath(), options.namespace());
-		this.queue = new WaitQueue(this.calls, this.queueNodes::end);
+		this.queue = new WaitQueue(this.calls, this.queueNodes::end, clock);
 		this.suspension = new Suspension(options.whenSuspended());
 		this.renewals = new ZooKeeperRenewals(this.calls, this.queueNodes, this.suspension, clock);
 		this.claims = new ZooKeeperClaims(this.calls, this.queueNodes, this.queue, this.suspension, this.renewals,

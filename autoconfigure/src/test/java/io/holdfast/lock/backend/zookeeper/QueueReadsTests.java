@@ -1,0 +1,98 @@
+package io.holdfast.lock.backend.zookeeper;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.apache.zookeeper.KeeperException;
+import org.junit.jupiter.api.Test;
+
+import io.holdfast.lock.support.SchedulingClock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link QueueReads}.
+ */
+class QueueReadsTests {
+
+	private static final String QUEUE = "/holdfast/shop/stock-42";
+
+	private final List<CompletableFuture<List<QueueNodeName>>> sent = new ArrayList<>();
+
+	private final Timers timers = new Timers();
+
+	private final QueueReads reads = new QueueReads(this::send, this.timers);
+
+	private CompletableFuture<List<QueueNodeName>> send(String queue) {
+		CompletableFuture<List<QueueNodeName>> request = new CompletableFuture<>();
+		this.sent.add(request);
+		return request;
+	}
+
+	/** The client repeats a read after a broken connection, perhaps much later. */
+	@Test
+	void readWithoutResponseDelaysTheNextForALimitedTime() {
+		CompletableFuture<?> first = this.reads.read(QUEUE);
+		CompletableFuture<?> second = this.reads.read(QUEUE);
+		assertThat(this.sent).hasSize(1);
+		this.timers.run();
+		assertThat(this.sent).hasSize(2);
+		CompletableFuture<?> third = this.reads.read(QUEUE);
+		this.sent.get(1).complete(List.of());
+		assertThat(second).isCompleted();
+		assertThat(this.sent).hasSize(3);
+		this.sent.get(2).complete(List.of());
+		assertThat(third).isCompleted();
+		assertThat(first).isNotDone();
+		this.sent.get(0).completeExceptionally(new KeeperException.ConnectionLossException());
+		assertThat(first).isCompletedExceptionally();
+		assertThat(this.sent).hasSize(3);
+		assertThat(this.timers.tasks).isEmpty();
+	}
+
+	@Test
+	void readThatFollowsAResponseLeavesNoTimer() {
+		this.reads.read(QUEUE);
+		assertThat(this.timers.tasks).isEmpty();
+		this.reads.read(QUEUE);
+		assertThat(this.timers.tasks).hasSize(1);
+		this.sent.get(0).complete(List.of());
+		assertThat(this.sent).hasSize(2);
+		assertThat(this.timers.tasks).isEmpty();
+	}
+
+	@Test
+	void readsOfDifferentQueuesDoNotWaitForEachOther() {
+		this.reads.read(QUEUE);
+		this.reads.read(QUEUE + "0");
+		assertThat(this.sent).hasSize(2);
+	}
+
+	/**
+	 * A clock whose tasks run when the test says so.
+	 */
+	private static final class Timers implements SchedulingClock {
+
+		private final List<Runnable> tasks = new ArrayList<>();
+
+		@Override
+		public long nanos() {
+			return 0;
+		}
+
+		@Override
+		public Runnable after(long delayNanos, Runnable task) {
+			this.tasks.add(task);
+			return () -> this.tasks.remove(task);
+		}
+
+		void run() {
+			List<Runnable> due = List.copyOf(this.tasks);
+			this.tasks.clear();
+			due.forEach(Runnable::run);
+		}
+
+	}
+
+}
