@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.apache.zookeeper.KeeperException;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.support.SchedulingClock;
@@ -38,28 +39,44 @@ class QueueReadsTests {
 		assertThat(this.sent).hasSize(1);
 		this.timers.run();
 		assertThat(this.sent).hasSize(2);
-		CompletableFuture<?> third = this.reads.read(QUEUE);
 		this.sent.get(1).complete(List.of());
 		assertThat(second).isCompleted();
-		assertThat(this.sent).hasSize(3);
-		this.sent.get(2).complete(List.of());
-		assertThat(third).isCompleted();
 		assertThat(first).isNotDone();
-		this.sent.get(0).completeExceptionally(new KeeperException.ConnectionLossException());
-		assertThat(first).isCompletedExceptionally();
-		assertThat(this.sent).hasSize(3);
-		assertThat(this.timers.tasks).isEmpty();
 	}
 
 	@Test
-	void readThatFollowsAResponseLeavesNoTimer() {
+	void lateResponseLeavesTheClaimsOfLaterReadsTogether() {
+		CompletableFuture<?> first = this.reads.read(QUEUE);
+		this.reads.read(QUEUE);
+		this.timers.run();
+		CompletableFuture<?> third = this.reads.read(QUEUE);
+		this.sent.get(0).completeExceptionally(new KeeperException.ConnectionLossException());
+		assertThat(first).isCompletedExceptionally();
+		CompletableFuture<?> shared = this.reads.read(QUEUE);
+		assertThat(this.sent).hasSize(2);
+		this.sent.get(1).complete(List.of());
+		assertThat(this.sent).hasSize(3);
+		this.sent.get(2).complete(List.of());
+		assertThat(third).isCompleted();
+		assertThat(shared).isCompleted();
+		assertNothingLeft();
+	}
+
+	private void assertNothingLeft() {
+		assertThat(this.timers.tasks).isEmpty();
+		assertThat(this.reads).extracting("latest", InstanceOfAssertFactories.MAP).isEmpty();
+	}
+
+	@Test
+	void readsThatAreAnsweredLeaveNothing() {
 		this.reads.read(QUEUE);
 		assertThat(this.timers.tasks).isEmpty();
 		this.reads.read(QUEUE);
 		assertThat(this.timers.tasks).hasSize(1);
 		this.sent.get(0).complete(List.of());
 		assertThat(this.sent).hasSize(2);
-		assertThat(this.timers.tasks).isEmpty();
+		this.sent.get(1).complete(List.of());
+		assertNothingLeft();
 	}
 
 	@Test
