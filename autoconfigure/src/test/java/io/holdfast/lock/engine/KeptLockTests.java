@@ -12,6 +12,7 @@ import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.KeptLock;
+import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
@@ -65,6 +66,28 @@ class KeptLockTests {
 
 	private int attempts() {
 		return this.backend.claims.size();
+	}
+
+	@Test
+	void lateAnswerDuringTheReleaseOfAKeptLockIsNoLoss() {
+		CompletableFuture<AcquireResult> late = new CompletableFuture<>();
+		this.backend.acquires.addFirst((claim) -> late);
+		CompletableFuture<LockHandle> waiting = waiting(request());
+		while (attempts() < 2) {
+			this.fixture.time.advance(Duration.ofMillis(10));
+		}
+		this.fixture.time.advance(AFTER);
+		keep();
+		assertThat(waiting).isCompleted();
+		assertThat(attempts()).isEqualTo(2);
+		CompletableFuture<ReleaseResult> released = new CompletableFuture<>();
+		this.backend.releases.add((grant) -> released);
+		waiting.join().close();
+		late.complete(this.backend.answer(this.backend.claims.get(0)));
+		released.complete(this.backend.free(this.backend.claims.get(0)));
+		assertThat(this.fixture.record.losses).isEmpty();
+		assertThat(this.backend.calls).endsWith("release stock:42", "abandon stock:42");
+		this.fixture.assertNothingLeft();
 	}
 
 	@Test

@@ -16,6 +16,7 @@ import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.AcquireOutcome;
 
@@ -204,6 +205,21 @@ class LateWaiterTests {
 		this.backend.releases.add((grant) -> released);
 		waiting.join().close();
 		return released;
+	}
+
+	@Test
+	void attemptExecutedAfterARefusedRenewalIsWithdrawn() {
+		CompletableFuture<AcquireResult> answer = nextAnswerIsLate();
+		CompletableFuture<LockHandle> waiting = waiting();
+		this.time.advance(Duration.ofSeconds(2));
+		this.backend.owners.clear();
+		this.backend.renewals.add((grant) -> CompletableFuture.completedFuture(List.of(new RenewResult.Refused())));
+		this.time.advance(Duration.ofSeconds(12));
+		assertThat(waiting.join().isHeld()).isFalse();
+		answer.complete(this.backend.answer(this.backend.claims.get(0)));
+		waiting.join().close();
+		assertThat(this.backend.calls).doesNotContain("release stock:42").endsWith("abandon stock:42");
+		assertNothingLeft();
 	}
 
 	@Test
