@@ -258,7 +258,7 @@ public final class Checks {
 
 	void granted(WaitQueues.Waiting claim) {
 		waitsNoLonger(claim);
-		this.queues.predecessor(claim)
+		this.queues.predecessor(claim, this.simulation.now())
 			.filter((before) -> calmSince(before.process, before.sentAt) && calmSince(claim.process, before.sentAt))
 			.ifPresent((before) -> fail(claim.process, "order", claim.lock(),
 					"%s is granted the lock before %s, which waited before it".formatted(claim, before), null));

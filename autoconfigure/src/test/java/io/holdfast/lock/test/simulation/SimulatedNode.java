@@ -15,7 +15,7 @@ import io.holdfast.lock.support.SchedulingClock;
 public class SimulatedNode implements SchedulingClock {
 
 	/** Two clocks differ by up to one percent, which the engine allows for. */
-	private static final double MOST_DRIFT = 0.005;
+	static final double MOST_DRIFT = 0.005;
 
 	private static final int MOST_TIMER_DELAY = 100_000;
 

@@ -31,13 +31,14 @@ final class WaitQueues {
 	}
 
 	/**
-	 * Returns a claim that was waiting for the same lock before the other claim was sent.
+	 * Returns a claim that was waiting for the same lock before the other claim was sent,
+	 * and still waits at the given time by every clock.
 	 */
-	Optional<Waiting> predecessor(Waiting other) {
+	Optional<Waiting> predecessor(Waiting other, long now) {
 		return this.waiting.values()
 			.stream()
 			.filter((claim) -> other.inOrder() && claim.claim.lock().equals(other.claim.lock())
-					&& claim.waitsSince < other.sentAt)
+					&& claim.waitsSince < other.sentAt && claim.waitsAt(now))
 			.findFirst();
 	}
 
@@ -65,6 +66,10 @@ final class WaitQueues {
 
 		String lock() {
 			return this.claim.lock().toString();
+		}
+
+		private boolean waitsAt(long now) {
+			return now - this.sentAt < this.claim.remainingWait().toNanos() * (1 - 2 * SimulatedNode.MOST_DRIFT);
 		}
 
 		private boolean inOrder() {
