@@ -3,6 +3,7 @@ package io.holdfast.lock.test.server;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -151,22 +152,25 @@ public final class PostgresServer extends ServerProcess {
 	}
 
 	private static Path binaries() {
-		Optional<Path> onPath = Executables.find("initdb");
-		if (onPath.isPresent()) {
-			return onPath.get().getParent();
-		}
-		if (Files.isDirectory(INSTALLATIONS)) {
+		try {
+			Optional<Path> onPath = Executables.find("initdb");
+			if (onPath.isPresent()) {
+				// it may be a link, without links to the other programs beside it
+				return onPath.get().toRealPath().getParent();
+			}
 			try (Stream<Path> versions = Files.list(INSTALLATIONS)) {
 				return versions.map((version) -> version.resolve("bin"))
 					.filter((bin) -> Files.isExecutable(bin.resolve("initdb")))
 					.max(Comparator.naturalOrder())
 					.orElseThrow(() -> notInstalled("PostgreSQL", "postgresql"));
 			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
 		}
-		throw notInstalled("PostgreSQL", "postgresql");
+		catch (NoSuchFileException ex) {
+			throw notInstalled("PostgreSQL", "postgresql");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 }
