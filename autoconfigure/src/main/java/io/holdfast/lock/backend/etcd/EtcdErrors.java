@@ -71,7 +71,7 @@ final class EtcdErrors {
 	 */
 	static @Nullable String refusal(Throwable failure) {
 		Throwable cause = Stages.cause(failure);
-		if (OUTDATED_LOGIN.stream().anyMatch(text(cause)::contains)) {
+		if (isLoginOutdated(cause)) {
 			return null;
 		}
 		Status.Code code = code(cause);
@@ -127,12 +127,24 @@ final class EtcdErrors {
 		if (refusal != null) {
 			return new LockConfigurationException("etcd rejects access to locks " + advice(refusal, prefix), cause);
 		}
-		return new LockBackendException((Failures.isCertificateRejected(cause)
-				? "etcd has a certificate that this application does not accept: '%s'. Renew it if it has expired, trust its issuer in the bundle of 'distributed-lock.etcd.ssl.bundle', and connect to a name in the certificate, or set that name in 'distributed-lock.etcd.authority'."
-				: isDeadlineMissed(cause)
-						? "etcd could not be used: no response in time. Check that it is running and responds within 'distributed-lock.response-timeout', its endpoints, and whether it uses TLS."
-						: "etcd could not be used: %s. Check that it is running, its endpoints, and whether it uses TLS.")
-			.formatted(describe(cause)), cause);
+		return new LockBackendException(temporary(cause).formatted(describe(cause)), cause);
+	}
+
+	private static String temporary(Throwable cause) {
+		if (Failures.isCertificateRejected(cause)) {
+			return "etcd has a certificate that this application does not accept: '%s'. Renew it if it has expired, trust its issuer in the bundle of 'distributed-lock.etcd.ssl.bundle', and connect to a name in the certificate, or set that name in 'distributed-lock.etcd.authority'.";
+		}
+		if (isDeadlineMissed(cause)) {
+			return "etcd could not be used: no response in time. Check that it is running and responds within 'distributed-lock.response-timeout', its endpoints, and whether it uses TLS.";
+		}
+		if (isLoginOutdated(cause)) {
+			return "etcd could not be used: %s. The next request logs in again. If the error remains, check that all members of etcd have the same '--auth-token'.";
+		}
+		return "etcd could not be used: %s. Check that it is running, its endpoints, and whether it uses TLS.";
+	}
+
+	private static boolean isLoginOutdated(Throwable cause) {
+		return OUTDATED_LOGIN.stream().anyMatch(text(cause)::contains);
 	}
 
 	private static String advice(String refusal, String prefix) {

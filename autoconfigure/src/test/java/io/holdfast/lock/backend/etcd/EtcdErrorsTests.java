@@ -53,6 +53,13 @@ class EtcdErrorsTests extends LateEtcdBackend {
 					"etcd could not be used: UNAVAILABLE: unresolved address. Check that it is running, its endpoints, and whether it uses TLS.");
 	}
 
+	@ParameterizedTest
+	@MethodSource("outdatedLogins")
+	void outdatedLoginNamesTheTokensOfTheMembers(Status outdated) {
+		assertThat(EtcdErrors.unknown(outdated.asRuntimeException(), "/holdfast/shop/"))
+			.hasMessageContainingAll(outdated.getDescription(), "logs in again", "'--auth-token'");
+	}
+
 	static Stream<Status> outdatedLogins() {
 		return Stream.of(Status.UNAUTHENTICATED.withDescription("etcdserver: invalid auth token"),
 				Status.INVALID_ARGUMENT.withDescription("etcdserver: revision of auth store is old"));
