@@ -144,7 +144,7 @@ public final class Checks {
 			record(call, part.lock(), () -> "acquires %s token=%d validity=%dms".formatted(call,
 					relative(part.fencingToken().value()), part.remainingValidity().toMillis()));
 			call.holders.add(holder);
-			if (!part.isHeld() && !this.validities.hasJustEnded(holder)) {
+			if (!this.validities.isFirst(holder) && !part.isHeld()) {
 				fail(holder, "start", "%s was handed over although it is lost".formatted(holder));
 			}
 			checkToken(holder);
