@@ -144,12 +144,10 @@ public final class Checks {
 			record(call, part.lock(), () -> "acquires %s token=%d validity=%dms".formatted(call,
 					relative(part.fencingToken().value()), part.remainingValidity().toMillis()));
 			call.holders.add(holder);
-			if (!this.validities.isFirst(holder) && !part.isHeld()) {
-				fail(holder, "start", "%s was handed over although it is lost".formatted(holder));
+			boolean first = this.validities.isFirst(holder);
+			if (part.isHeld() || !first) {
+				checkStart(holder);
 			}
-			checkToken(holder);
-			checkLength(holder);
-			checkTurn(holder);
 			List<Holder> all = this.holders.computeIfAbsent(part.lock(), (lock) -> new ArrayList<>());
 			all.forEach((before) -> checkLockDelay(before, holder));
 			all.add(holder);
@@ -158,6 +156,15 @@ public final class Checks {
 			}
 			part.onLost((event) -> lost(holder, event));
 		}
+	}
+
+	private void checkStart(Holder holder) {
+		if (!holder.handle.isHeld()) {
+			fail(holder, "start", "%s was handed over although it is lost".formatted(holder));
+		}
+		checkToken(holder);
+		checkLength(holder);
+		checkTurn(holder);
 	}
 
 	/**
