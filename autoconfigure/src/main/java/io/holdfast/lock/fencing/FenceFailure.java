@@ -20,8 +20,6 @@ import io.holdfast.lock.support.SqlStates;
  */
 final class FenceFailure {
 
-	private static final int MARIADB_CHANGED_SINCE = 1020;
-
 	private static final int MARIADB_LOCK_TIMEOUT = 1205;
 
 	private static final int MARIADB_DEADLOCK = 1213;
@@ -84,10 +82,9 @@ final class FenceFailure {
 	 * happens to a holder that has waited for its predecessor.
 	 */
 	private static boolean hiddenBySnapshot(DataAccessException failure) {
-		return causedBy(failure,
-				(sql) -> sql.getErrorCode() == MARIADB_CHANGED_SINCE
-						|| (SqlStates.SERIALIZATION_FAILURE.equals(sql.getSQLState())
-								&& sql.getErrorCode() != MARIADB_DEADLOCK));
+		return SqlStates.isChangedSinceSnapshot(failure)
+				|| causedBy(failure, (sql) -> SqlStates.SERIALIZATION_FAILURE.equals(sql.getSQLState())
+						&& sql.getErrorCode() != MARIADB_DEADLOCK);
 	}
 
 	private static boolean lockWaitFailed(DataAccessException failure) {

@@ -84,11 +84,6 @@ enum FenceSql {
 	MARIADB("(?, ?, ?, ?)", "LOCK IN SHARE MODE") {
 
 		@Override
-		List<RecordedHolder> kept(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
-			return keptByKey(jdbc, table, entries);
-		}
-
-		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
 			List<RecordedHolder> seen = jdbc.query(statement(table, entries), (row, number) -> RecordedHolder.of(row),
 					parameters(entries));
@@ -102,11 +97,6 @@ enum FenceSql {
 	 * below, would lock a gap, and first holders of different locks would deadlock.
 	 */
 	MYSQL("(?, ?, ?, ?)", "LOCK IN SHARE MODE") {
-
-		@Override
-		List<RecordedHolder> kept(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
-			return keptByKey(jdbc, table, entries);
-		}
 
 		@Override
 		boolean advance(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
@@ -246,18 +236,19 @@ enum FenceSql {
 	 * @return the holders of those that exist
 	 */
 	List<RecordedHolder> kept(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
-		return jdbc.query("SELECT lock_id, token, owner FROM " + table + " WHERE lock_id IN (" + placeholders(entries)
-				+ ") " + this.sharedRow, (row, number) -> RecordedHolder.of(row), ids(entries));
+		return jdbc.query(keptQuery(table, entries), (row, number) -> RecordedHolder.of(row), ids(entries));
 	}
 
 	/**
-	 * Reads each row by its key. MariaDB and MySQL may read a small table as a whole
-	 * instead, and lock all of its rows.
+	 * MariaDB and MySQL read each row by its key. They may otherwise read a small table
+	 * as a whole, and lock all of its rows.
 	 */
-	List<RecordedHolder> keptByKey(JdbcOperations jdbc, String table, List<FenceEntry> entries) {
-		String one = "(SELECT lock_id, token, owner FROM " + table + " WHERE lock_id = ? " + this.sharedRow + ")";
-		return jdbc.query(String.join(" UNION ALL ", Collections.nCopies(entries.size(), one)),
-				(row, number) -> RecordedHolder.of(row), ids(entries));
+	private String keptQuery(String table, List<FenceEntry> entries) {
+		String rows = "SELECT lock_id, token, owner FROM " + table + " WHERE lock_id ";
+		return (this == MARIADB || this == MYSQL)
+				? String.join(" UNION ALL ",
+						Collections.nCopies(entries.size(), "(" + rows + "= ? " + this.sharedRow + ")"))
+				: rows + "IN (" + placeholders(entries) + ") " + this.sharedRow;
 	}
 
 	private static String placeholders(List<FenceEntry> entries) {

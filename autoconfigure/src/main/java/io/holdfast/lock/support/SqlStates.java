@@ -19,6 +19,8 @@ public final class SqlStates {
 	/** A transaction was rolled back in favor of another. */
 	public static final String SERIALIZATION_FAILURE = "40001";
 
+	private static final int CHANGED_IN_MARIADB = 1020;
+
 	private static final Set<String> DENIALS = Set.of(PERMISSION_DENIED, "90096");
 
 	/** The first one is that of PostgreSQL. */
@@ -63,6 +65,17 @@ public final class SqlStates {
 	 */
 	public static boolean isOfAbortedTransaction(Throwable failure) {
 		return isOneOf(failure, ABORTED);
+	}
+
+	/**
+	 * Returns whether MariaDB has rejected a statement because a row has changed since
+	 * its transaction took its snapshot. It reports that without an SQL state of its own.
+	 * @param failure the failure
+	 * @return whether a row has changed
+	 */
+	public static boolean isChangedSinceSnapshot(Throwable failure) {
+		return Failures.causes(failure)
+			.anyMatch((cause) -> cause instanceof SQLException sql && sql.getErrorCode() == CHANGED_IN_MARIADB);
 	}
 
 	/**

@@ -32,9 +32,6 @@ final class JdbcErrors {
 
 	private static final int DUPLICATE_IN_MARIADB = 1062;
 
-	/** A row has changed since the transaction took its snapshot. */
-	private static final int CHANGED_IN_MARIADB = 1020;
-
 	/** The binary log contains statements, which exclude READ COMMITTED. */
 	private static final int BINARY_LOG_OF_MARIADB = 1665;
 
@@ -95,8 +92,7 @@ final class JdbcErrors {
 	 */
 	static boolean isRetryable(SQLException ex) {
 		return SqlStates.startsWith(ex, SqlStates.SERIALIZATION_FAILURE) || SqlStates.startsWith(ex, "40P01")
-				|| Failures.causes(ex)
-					.anyMatch((cause) -> cause instanceof SQLException sql && sql.getErrorCode() == CHANGED_IN_MARIADB);
+				|| SqlStates.isChangedSinceSnapshot(ex);
 	}
 
 	/**

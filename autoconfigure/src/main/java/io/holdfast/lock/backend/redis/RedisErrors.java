@@ -1,7 +1,7 @@
 package io.holdfast.lock.backend.redis;
 
-import java.util.Objects;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
