@@ -224,9 +224,8 @@ class HandoffTurnTests extends HandoffCallers {
 		assertNothingLeft();
 	}
 
-	/** A question may block for as long as the pool has no connection. */
-	@Test
-	void blockingStoreReleasesOtherLocksBeforeItIsAsked() {
+	/** Returns a hold of two locks, the second of which another caller waits for. */
+	private LockHandle twoLocksOfABlockingStore() {
 		limit(64, TURN);
 		FakeBackend backend = this.fixture.backend;
 		backend.findsOnCaller = true;
@@ -235,6 +234,14 @@ class HandoffTurnTests extends HandoffCallers {
 		LockName other = LockName.of("stock", "43");
 		LockHandle both = this.fixture.engine.acquire(LockRequest.forLocks(List.of(LOCK, other)).build());
 		acquire(LockRequest.forLock(other).waitTime(LONG));
+		return both;
+	}
+
+	/** A question may block for as long as the pool has no connection. */
+	@Test
+	void blockingStoreReleasesOtherLocksBeforeItIsAsked() {
+		LockHandle both = twoLocksOfABlockingStore();
+		FakeBackend backend = this.fixture.backend;
 		List<Integer> findsBefore = new ArrayList<>();
 		backend.releases.add((grant) -> {
 			findsBefore.add(backend.finds);
@@ -249,14 +256,8 @@ class HandoffTurnTests extends HandoffCallers {
 	/** The release of another lock may have waited for a connection meanwhile. */
 	@Test
 	void blockingStoreIsNotAskedForATurnThatIsOver() {
-		limit(64, TURN);
+		LockHandle both = twoLocksOfABlockingStore();
 		FakeBackend backend = this.fixture.backend;
-		backend.findsOnCaller = true;
-		backend.releasesOnCaller = true;
-		backend.capabilities = FakeBackend.capableOf(Capability.BLOCKING);
-		LockName other = LockName.of("stock", "43");
-		LockHandle both = this.fixture.engine.acquire(LockRequest.forLocks(List.of(LOCK, other)).build());
-		acquire(LockRequest.forLock(other).waitTime(LONG));
 		backend.releases.add((grant) -> {
 			this.fixture.time.advance(TURN);
 			return CompletableFuture.completedFuture(backend.free(grant.claim()));
