@@ -8,6 +8,7 @@ import org.springframework.test.util.ReflectionTestUtils;
 
 import io.holdfast.lock.test.simulation.Mutant;
 import io.holdfast.lock.test.simulation.Simulations;
+import io.holdfast.lock.test.simulation.Workload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -25,14 +26,14 @@ class EtcdSimulationTests {
 
 	@Test
 	void engineKeepsItsPromisesOnEtcdWhileLeasesStayWithoutHolds() {
-		Simulations.of("sticky etcd", StickyEtcdStore::new).run(200);
+		Simulations.of("sticky etcd", EtcdStore::new, Workload.STICKY).run(200);
 	}
 
 	/** The mutant misses the claims that enter the wait queue of a sticky lease. */
 	@Test
 	void demandThatIsMissedIsFound() {
 		Mutant mutant = new Mutant().skip("backend.etcd.DemandWatch#written");
-		assertThat(mutant.find(StickyEtcdStore.class, SEEDS, "idle")).isPositive();
+		assertThat(mutant.find(EtcdStore.class, Workload.STICKY, SEEDS, "idle")).isPositive();
 	}
 
 	/**
@@ -53,7 +54,7 @@ class EtcdSimulationTests {
 	void grantOfAClaimThatATimerHasEndedIsFound() {
 		Mutant mutant = new Mutant().answer("engine.LocalWaitQueues$Ticket#deadlineHasPassed", false)
 			.replace("backend.etcd.QueueNode#grant", EtcdSimulationTests.class, "grantAnyway");
-		assertThat(mutant.find(EtcdTimerStore.class, SEEDS, "exclusion")).isPositive();
+		assertThat(mutant.find(EtcdTimerStore.class, Workload.PAUSED_WAITERS, SEEDS, "exclusion")).isPositive();
 	}
 
 	static boolean grantAnyway(QueueNode queueNode, long revision) {
@@ -62,8 +63,8 @@ class EtcdSimulationTests {
 	}
 
 	@Test
-	void revokedLeasesLeaveNothing() throws Exception {
-		assertThat(Simulations.find(EtcdRevokedStore.class.getName(), 1, 200, "leftovers")).isZero();
+	void revokedLeasesLeaveNothing() {
+		assertThat(Simulations.of("etcd-revoked", EtcdRevokedStore::new).find(200, "leftovers")).isZero();
 	}
 
 	/** The mutant keeps a lost hold in the memory of its process. */
@@ -75,14 +76,14 @@ class EtcdSimulationTests {
 
 	@Test
 	void waitsLongerThanLeasesEndInOrderAndWithAWholeLease() {
-		Simulations.of("etcd-short-leases", ShortLeasesStore::new).run(200);
+		Simulations.of("etcd-short-leases", EtcdStore::new, Workload.SHORT_LEASES).run(200);
 	}
 
 	/** The mutant grants a waiter only the rest of a lease that started with its wait. */
 	@Test
 	void leaseThatStartsWithTheWaitIsFound() {
 		Mutant mutant = new Mutant().replace("backend.etcd.EtcdLease#renewed", EtcdSimulationTests.class, "unchanged");
-		assertThat(mutant.find(ShortLeasesStore.class, SEEDS, "lease")).isPositive();
+		assertThat(mutant.find(EtcdStore.class, Workload.SHORT_LEASES, SEEDS, "lease")).isPositive();
 	}
 
 	static CompletableFuture<EtcdLease> unchanged(EtcdLease lease) {
@@ -93,7 +94,7 @@ class EtcdSimulationTests {
 	@Test
 	void positionThatEndsWithTheLeaseIsFound() {
 		Mutant mutant = new Mutant().skip("backend.etcd.QueueNode#renewWhileWaiting");
-		assertThat(mutant.find(ShortLeasesStore.class, SEEDS, "order")).isPositive();
+		assertThat(mutant.find(EtcdStore.class, Workload.SHORT_LEASES, SEEDS, "order")).isPositive();
 	}
 
 }

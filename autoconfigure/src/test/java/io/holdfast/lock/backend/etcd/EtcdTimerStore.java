@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.etcd;
 
 import io.holdfast.lock.test.simulation.ClaimTimerStore;
 import io.holdfast.lock.test.simulation.Simulation;
-import io.holdfast.lock.test.simulation.Workload;
 
 /**
  * The etcd backend with a timer that ends refused claims.
@@ -15,11 +14,6 @@ public final class EtcdTimerStore extends ClaimTimerStore {
 	 */
 	public EtcdTimerStore(Simulation simulation) {
 		super(new EtcdStore(simulation));
-	}
-
-	@Override
-	public Workload workload() {
-		return Workload.PAUSED_WAITERS;
 	}
 
 }

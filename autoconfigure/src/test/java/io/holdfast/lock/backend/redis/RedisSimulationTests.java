@@ -4,6 +4,7 @@ import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.test.simulation.Mutant;
 import io.holdfast.lock.test.simulation.Simulations;
+import io.holdfast.lock.test.simulation.Workload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,7 +22,7 @@ class RedisSimulationTests {
 
 	@Test
 	void redisKeepsItsPromisesWhileLeasesStayWithoutHolds() {
-		Simulations.of("sticky redis", StickyRedisStore::new).run(200);
+		Simulations.of("sticky redis", RedisStore::new, Workload.STICKY).run(200);
 	}
 
 	/** The mutant counts the validity of a kept lock from when the news arrives. */
@@ -30,7 +31,7 @@ class RedisSimulationTests {
 		Mutant mutant = new Mutant().answer("engine.Validity#isRecent", true)
 			.replace("backend.redis.ReleaseNotice#micros", RedisSimulationTests.class, "future")
 			.likelyAt(450);
-		assertThat(mutant.find(PausedWaitersRedisStore.class, SEEDS, "exclusion")).isPositive();
+		assertThat(mutant.find(RedisStore.class, Workload.PAUSED_WAITERS, SEEDS, "exclusion")).isPositive();
 	}
 
 	/** Replaces the time of a release with one that no attempt can reach. */
@@ -42,14 +43,14 @@ class RedisSimulationTests {
 	@Test
 	void demandThatIsDroppedIsFound() {
 		Mutant mutant = new Mutant().skip("backend.redis.LeaseDemands#demand");
-		assertThat(mutant.find(StickyRedisStore.class, SEEDS, "idle")).isPositive();
+		assertThat(mutant.find(RedisStore.class, Workload.STICKY, SEEDS, "idle")).isPositive();
 	}
 
 	/** The mutant keeps the signal of a sticky lease that has ended. */
 	@Test
 	void demandThatIsNotForgottenIsFound() {
 		Mutant mutant = new Mutant().replace("backend.redis.ReleaseNotifications#forgetAll", "forget");
-		assertThat(mutant.find(StickyRedisStore.class, SEEDS, "leftovers")).isPositive();
+		assertThat(mutant.find(RedisStore.class, Workload.STICKY, SEEDS, "leftovers")).isPositive();
 	}
 
 	/** The mutant keeps a claim that has ended registered for release notifications. */

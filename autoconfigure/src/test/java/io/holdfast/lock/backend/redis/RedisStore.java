@@ -18,7 +18,7 @@ import io.holdfast.lock.test.simulation.Simulation;
 /**
  * The Redis backend on a model of one Redis server.
  */
-public class RedisStore implements SimulatedStore {
+public final class RedisStore implements SimulatedStore {
 
 	private static final String NAMESPACE = "sim";
 

@@ -15,7 +15,6 @@ import io.holdfast.lock.test.simulation.SimulatedNetwork.NetworkFault;
 import io.holdfast.lock.test.simulation.SimulatedProcess;
 import io.holdfast.lock.test.simulation.SimulatedStore;
 import io.holdfast.lock.test.simulation.Simulation;
-import io.holdfast.lock.test.simulation.Workload;
 
 /**
  * A {@link RedlockStore} whose grants often reach the engine after their lease has
@@ -51,11 +50,6 @@ public final class LateGrantsStore implements SimulatedStore {
 	@Override
 	public List<StoreFault> faults() {
 		return this.store.faults();
-	}
-
-	@Override
-	public Workload workload() {
-		return Workload.SHORT_HOLDS;
 	}
 
 	private static final class LateBackend extends ForwardingBackend {

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.test.simulation.Mutant;
 import io.holdfast.lock.test.simulation.SimulatedLink;
 import io.holdfast.lock.test.simulation.Simulations;
+import io.holdfast.lock.test.simulation.Workload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -22,12 +23,12 @@ class RedlockSimulationTests {
 
 	@Test
 	void redlockKeepsItsPromisesWhenGrantsAreLate() {
-		Simulations.of("redlock-late-grants", LateGrantsStore::new).run(100);
+		Simulations.of("redlock-late-grants", LateGrantsStore::new, Workload.SHORT_HOLDS).run(100);
 	}
 
 	@Test
 	void redlockKeepsItsPromisesWhileLeasesStayWithoutHolds() {
-		Simulations.of("sticky redlock", StickyRedlockStore::new).run(100);
+		Simulations.of("sticky redlock", RedlockStore::new, Workload.STICKY).run(100);
 	}
 
 	@Test
@@ -40,7 +41,7 @@ class RedlockSimulationTests {
 	@Test
 	void demandThatIsDroppedIsFound() {
 		Mutant mutant = new Mutant().skip("backend.redis.LeaseDemands#demand");
-		assertThat(mutant.find(StickyRedlockStore.class, SEEDS, "idle")).isPositive();
+		assertThat(mutant.find(RedlockStore.class, Workload.STICKY, SEEDS, "idle")).isPositive();
 	}
 
 	/** The mutant counts a token that only a minority has given to a waiter. */
@@ -67,7 +68,7 @@ class RedlockSimulationTests {
 	@Test
 	void demandThatIsNotForgottenIsFound() {
 		Mutant mutant = new Mutant().replace("backend.redlock.ReleaseNotifications#forgetAll", "forget");
-		assertThat(mutant.find(StickyRedlockStore.class, SEEDS, "leftovers")).isPositive();
+		assertThat(mutant.find(RedlockStore.class, Workload.STICKY, SEEDS, "leftovers")).isPositive();
 	}
 
 	/**
@@ -77,7 +78,7 @@ class RedlockSimulationTests {
 	@Test
 	void tokenThatIsRememberedBeyondItsLeaseIsFound() {
 		Mutant mutant = new Mutant().answer("backend.redlock.NotifiedTokens#isValid", true);
-		assertThat(mutant.find(LateGrantsStore.class, SEEDS, "tokens")).isPositive();
+		assertThat(mutant.find(LateGrantsStore.class, Workload.SHORT_HOLDS, SEEDS, "tokens")).isPositive();
 	}
 
 }

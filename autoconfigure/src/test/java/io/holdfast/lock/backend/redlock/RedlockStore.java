@@ -24,7 +24,7 @@ import io.holdfast.lock.test.simulation.Simulation;
 /**
  * The Redlock backend on models of three nodes.
  */
-public class RedlockStore implements SimulatedStore {
+public final class RedlockStore implements SimulatedStore {
 
 	private static final Duration LONGEST_LEASE = Duration.ofSeconds(30);
 

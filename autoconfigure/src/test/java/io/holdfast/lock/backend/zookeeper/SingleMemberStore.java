@@ -3,7 +3,6 @@ package io.holdfast.lock.backend.zookeeper;
 import java.util.List;
 
 import io.holdfast.lock.test.simulation.Simulation;
-import io.holdfast.lock.test.simulation.Workload;
 
 /**
  * An ensemble in which each client knows only one member. A follower responds and then
@@ -22,11 +21,6 @@ public final class SingleMemberStore extends SimulatedZooKeeper {
 	@Override
 	Follower follower(int process, int attempt) {
 		return super.follower(process, 0);
-	}
-
-	@Override
-	public Workload workload() {
-		return Workload.LONG_HOLDS;
 	}
 
 	@Override

@@ -1,7 +1,6 @@
 package io.holdfast.lock.backend.zookeeper;
 
 import io.holdfast.lock.test.simulation.Simulation;
-import io.holdfast.lock.test.simulation.Workload;
 
 /**
  * An ensemble whose leases stay in a process while no hold uses them.
@@ -19,11 +18,6 @@ public final class StickyZooKeeperStore extends SimulatedZooKeeper {
 	/** All holds are renewed, so what is proven at the start is enough for them. */
 	@Override
 	void started(SimulatedZooKeeperClient client) {
-	}
-
-	@Override
-	public Workload workload() {
-		return Workload.STICKY;
 	}
 
 }

@@ -12,6 +12,7 @@ import org.springframework.test.util.ReflectionTestUtils;
 
 import io.holdfast.lock.test.simulation.Mutant;
 import io.holdfast.lock.test.simulation.Simulations;
+import io.holdfast.lock.test.simulation.Workload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,12 +30,12 @@ class ZooKeeperSimulationTests {
 
 	@Test
 	void followerWithoutContactToTheLeaderExtendsNoHold() {
-		Simulations.of("zookeeper-single-member", SingleMemberStore::new).run(50);
+		Simulations.of("zookeeper-single-member", SingleMemberStore::new, Workload.LONG_HOLDS).run(50);
 	}
 
 	@Test
 	void engineKeepsItsPromisesWhileLeasesStayWithoutHolds() {
-		Simulations.of("zookeeper-sticky", StickyZooKeeperStore::new).run(75);
+		Simulations.of("zookeeper-sticky", StickyZooKeeperStore::new, Workload.STICKY).run(75);
 	}
 
 	/** The mutant watches no wait queue, so no demand of another process arrives. */
@@ -42,7 +43,7 @@ class ZooKeeperSimulationTests {
 	void demandThatIsNotNoticedIsFound() {
 		Mutant mutant = new Mutant().replace("backend.zookeeper.DemandWatch#watch", ZooKeeperSimulationTests.class,
 				"readOnly");
-		assertThat(mutant.find(StickyZooKeeperStore.class, SEEDS, "idle")).isPositive();
+		assertThat(mutant.find(StickyZooKeeperStore.class, Workload.STICKY, SEEDS, "idle")).isPositive();
 	}
 
 	static CompletableFuture<List<String>> readOnly(DemandWatch watch, QueueNode queueNode,
@@ -59,7 +60,7 @@ class ZooKeeperSimulationTests {
 	void sessionThatLastsFromEachAnswerIsFound() {
 		Mutant mutant = new Mutant().replace("backend.zookeeper.ProvingCalls#remainingSession",
 				ZooKeeperSimulationTests.class, "wholeTimeout");
-		assertThat(mutant.find(SingleMemberStore.class, SEEDS, "exclusion")).isPositive();
+		assertThat(mutant.find(SingleMemberStore.class, Workload.LONG_HOLDS, SEEDS, "exclusion")).isPositive();
 	}
 
 	static Duration wholeTimeout(ProvingCalls calls, long session, long from) {
@@ -75,7 +76,7 @@ class ZooKeeperSimulationTests {
 		Mutant mutant = new Mutant().answer("engine.LocalWaitQueues$Ticket#deadlineHasPassed", false)
 			.answer("backend.zookeeper.QueueNode#isEnded", false)
 			.answer("backend.zookeeper.QueueNode#grant", true);
-		assertThat(mutant.find(ZooKeeperTimerStore.class, SEEDS, "exclusion")).isPositive();
+		assertThat(mutant.find(ZooKeeperTimerStore.class, Workload.PAUSED_WAITERS, SEEDS, "exclusion")).isPositive();
 	}
 
 	/** The mutant grants a claim that has not read its wait queue, without the proof. */

@@ -2,7 +2,6 @@ package io.holdfast.lock.backend.zookeeper;
 
 import io.holdfast.lock.test.simulation.ClaimTimerStore;
 import io.holdfast.lock.test.simulation.Simulation;
-import io.holdfast.lock.test.simulation.Workload;
 
 /**
  * The ZooKeeper backend with a timer that ends refused claims.
@@ -15,11 +14,6 @@ public final class ZooKeeperTimerStore extends ClaimTimerStore {
 	 */
 	public ZooKeeperTimerStore(Simulation simulation) {
 		super(new SimulatedZooKeeper(simulation));
-	}
-
-	@Override
-	public Workload workload() {
-		return Workload.PAUSED_WAITERS;
 	}
 
 }

@@ -23,7 +23,7 @@ import io.holdfast.lock.spi.RenewResult;
  * Model of a store whose client blocks the calling thread, as a database does. The server
  * takes some time for each request, and the client never repeats a request.
  */
-public class BlockingStore implements SimulatedStore {
+public final class BlockingStore implements SimulatedStore {
 
 	private static final BackendCapabilities CAPABILITIES = new BackendCapabilities(Duration.ofMillis(500),
 			Capability.SHARED, Capability.WAIT_QUEUE, Capability.BLOCKING);

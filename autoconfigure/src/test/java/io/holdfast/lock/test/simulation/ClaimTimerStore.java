@@ -52,11 +52,6 @@ public class ClaimTimerStore implements SimulatedStore {
 	}
 
 	@Override
-	public Workload workload() {
-		return this.sound.workload();
-	}
-
-	@Override
 	public Duration longestLease() {
 		return this.sound.longestLease();
 	}

@@ -22,11 +22,6 @@ public final class ForcedReleaseStore extends AtomicStore {
 	}
 
 	@Override
-	public Workload workload() {
-		return Workload.FORCED_RELEASES;
-	}
-
-	@Override
 	public List<StoreFault> faults() {
 		return List.of(new StoreFault("forced release of all locks", this::releaseAll, () -> {
 		}));

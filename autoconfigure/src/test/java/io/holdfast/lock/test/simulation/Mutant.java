@@ -120,7 +120,7 @@ public final class Mutant {
 	}
 
 	/**
-	 * Runs seeds until one of them violates a check.
+	 * Runs seeds of {@link Workload#MIXED} until one of them violates a check.
 	 * @param store the store, which must have a constructor with a {@link Simulation}
 	 * parameter
 	 * @param count the number of seeds
@@ -128,11 +128,25 @@ public final class Mutant {
 	 * @return the first such seed, or 0 if there is none
 	 */
 	public long find(Class<? extends SimulatedStore> store, int count, String check) {
+		return find(store, Workload.MIXED, count, check);
+	}
+
+	/**
+	 * Runs seeds until one of them violates a check.
+	 * @param store the store, which must have a constructor with a {@link Simulation}
+	 * parameter
+	 * @param workload what the processes do
+	 * @param count the number of seeds
+	 * @param check the name of the check
+	 * @return the first such seed, or 0 if there is none
+	 */
+	public long find(Class<? extends SimulatedStore> store, Workload workload, int count, String check) {
 		Loader loader = new Loader();
 		try {
 			Class<?> simulations = Class.forName(Simulations.class.getName(), true, loader);
-			Object found = simulations.getMethod("find", String.class, long.class, int.class, String.class)
-				.invoke(null, store.getName(), this.likely, count, check);
+			Object found = simulations
+				.getMethod("find", String.class, String.class, long.class, int.class, String.class)
+				.invoke(null, store.getName(), workload.name(), this.likely, count, check);
 			loader.requireAllReplaced();
 			return (Long) found;
 		}

@@ -12,13 +12,14 @@ import io.holdfast.lock.spi.BackendCapabilities;
  *
  * @param seed the seed from which the plan was created
  * @param noise the seed for everything that the plan leaves open, such as message delays
+ * @param workload what the processes do
  * @param settings the settings of every engine
  * @param processes the number of processes
  * @param operations the operations of the processes
  * @param faults the faults
  */
-record Plan(long seed, long noise, EngineSettings settings, int processes, List<Operation> operations,
-		List<Fault> faults) {
+record Plan(long seed, long noise, Workload workload, EngineSettings settings, int processes,
+		List<Operation> operations, List<Fault> faults) {
 
 	private static final int MOST_LINES = 20;
 
@@ -30,15 +31,15 @@ record Plan(long seed, long noise, EngineSettings settings, int processes, List<
 	}
 
 	Plan withOperations(List<Operation> operations) {
-		return new Plan(this.seed, this.noise, this.settings, this.processes, operations, this.faults);
+		return new Plan(this.seed, this.noise, this.workload, this.settings, this.processes, operations, this.faults);
 	}
 
 	Plan withFaults(List<Fault> faults) {
-		return new Plan(this.seed, this.noise, this.settings, this.processes, this.operations, faults);
+		return new Plan(this.seed, this.noise, this.workload, this.settings, this.processes, this.operations, faults);
 	}
 
 	Plan withNoise(long noise) {
-		return new Plan(this.seed, noise, this.settings, this.processes, this.operations, this.faults);
+		return new Plan(this.seed, noise, this.workload, this.settings, this.processes, this.operations, this.faults);
 	}
 
 	@Override

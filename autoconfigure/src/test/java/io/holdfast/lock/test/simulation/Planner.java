@@ -122,7 +122,7 @@ final class Planner {
 		if (this.able.has(Capability.DEMAND) && one(3)) {
 			settings.sticky(millis(1, 20_000));
 		}
-		return new Plan(this.seed, this.seed, settings.build(), this.processes, List.copyOf(operations),
+		return new Plan(this.seed, this.seed, Workload.MIXED, settings.build(), this.processes, List.copyOf(operations),
 				List.copyOf(faults));
 	}
 

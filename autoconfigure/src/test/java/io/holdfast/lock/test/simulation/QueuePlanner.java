@@ -66,7 +66,7 @@ final class QueuePlanner {
 	Plan plan() {
 		int count = this.random.nextInt(LEAST_OPERATIONS, MOST_OPERATIONS + 1);
 		List<Operation> operations = IntStream.range(0, count).mapToObj(this::operation).toList();
-		return new Plan(this.seed, this.seed, engineSettings(), this.processes, operations, faults());
+		return new Plan(this.seed, this.seed, this.workload, engineSettings(), this.processes, operations, faults());
 	}
 
 	private EngineSettings engineSettings() {

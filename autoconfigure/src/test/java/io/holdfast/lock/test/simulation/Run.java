@@ -30,10 +30,10 @@ final class Run {
 		this.simulation.checks().only(checks);
 		this.simulation.checks().lockDelay(plan.settings().lockDelay());
 		this.simulation.checks().longestLease(this.store.longestLease());
-		if (this.store.workload() == Workload.STICKY) {
+		if (plan.workload() == Workload.STICKY) {
 			this.simulation.checks().idleLocksAreFree();
 		}
-		if (this.store.workload() == Workload.HANDOFFS) {
+		if (plan.workload() == Workload.HANDOFFS) {
 			this.simulation.checks().longestTurn(plan.settings().handoff().maxHolds());
 		}
 		for (int i = 0; i < plan.processes(); i++) {

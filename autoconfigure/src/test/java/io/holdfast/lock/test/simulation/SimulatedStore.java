@@ -42,14 +42,6 @@ public interface SimulatedStore {
 	}
 
 	/**
-	 * Returns the workload of the processes.
-	 * @return the workload, always the same
-	 */
-	default Workload workload() {
-		return Workload.MIXED;
-	}
-
-	/**
 	 * Returns the longest lease that the store keeps without renewal, if the store limits
 	 * it.
 	 * @return the lease; one day by default, which is longer than any lease of a plan

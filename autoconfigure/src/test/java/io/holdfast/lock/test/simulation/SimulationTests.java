@@ -15,22 +15,22 @@ class SimulationTests {
 
 	@Test
 	void engineKeepsItsGuaranteesWhileLeasesPassFromCallerToCaller() {
-		Simulations.of("handoff", HandoffStore::new).run(500);
+		Simulations.of("handoff", AtomicStore::new, Workload.HANDOFFS).run(500);
 	}
 
 	@Test
 	void engineKeepsItsGuaranteesWhileLocksStayClosedAfterTheirHolds() {
-		Simulations.of("minHold", MinHoldStore::new).run(200);
+		Simulations.of("minHold", AtomicStore::new, Workload.MIN_HOLDS).run(200);
 	}
 
 	@Test
 	void engineKeepsItsGuaranteesWhileLeasesStayWithoutHolds() {
-		Simulations.of("sticky", StickyStore::new).run(500);
+		Simulations.of("sticky", AtomicStore::new, Workload.STICKY).run(500);
 	}
 
 	@Test
 	void engineKeepsItsGuaranteesWhileLocksAreReleasedByForce() {
-		Simulations.of("forced-release", ForcedReleaseStore::new).run(500);
+		Simulations.of("forced-release", ForcedReleaseStore::new, Workload.FORCED_RELEASES).run(500);
 	}
 
 	@Test
@@ -46,7 +46,7 @@ class SimulationTests {
 	@Test
 	@DisplayName("The engine keeps its guarantees while leases of a blocking store pass from caller to caller")
 	void engineKeepsItsGuaranteesWithHandoffsOfABlockingStore() {
-		Simulations.of("blocking-handoff", BlockingHandoffStore::new).run(250);
+		Simulations.of("blocking-handoff", BlockingStore::new, Workload.HANDOFFS).run(250);
 	}
 
 }

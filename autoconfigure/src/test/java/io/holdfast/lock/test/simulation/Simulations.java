@@ -38,25 +38,37 @@ public final class Simulations {
 
 	private long steps;
 
-	private Simulations(String store, SimulatedStore.Factory factory) {
+	private Simulations(String store, SimulatedStore.Factory factory, Workload workload) {
 		this.store = store;
 		this.factory = factory;
 		Simulation trial = new Simulation(0, History.discarded());
 		SimulatedStore model = factory.create(trial);
 		this.storeFaults = model.faults().size();
-		this.workload = model.workload();
+		this.workload = workload;
 		this.capabilities = new SimulatedProcess(trial, 0, model, EngineSettings.DEFAULTS).capabilities();
 	}
 
 	/**
-	 * Creates the simulations of a store.
+	 * Creates the simulations of a store with {@link Workload#MIXED}.
 	 * @param store the name of the store or of its mutant, for messages and for
 	 * {@code simulation.store}
 	 * @param factory creates the store for each run
 	 * @return the simulations
 	 */
 	public static Simulations of(String store, SimulatedStore.Factory factory) {
-		return new Simulations(store, factory);
+		return of(store, factory, Workload.MIXED);
+	}
+
+	/**
+	 * Creates the simulations of a store.
+	 * @param store the name of the store with this workload, for messages and for
+	 * {@code simulation.store}
+	 * @param factory creates the store for each run
+	 * @param workload what the processes do
+	 * @return the simulations
+	 */
+	public static Simulations of(String store, SimulatedStore.Factory factory, Workload workload) {
+		return new Simulations(store, factory, workload);
 	}
 
 	/**
@@ -99,15 +111,18 @@ public final class Simulations {
 	 * Runs seeds until one of them violates a check, with the classes of the class loader
 	 * that has loaded this class. {@link Mutant} calls this method through reflection.
 	 * @param store the class name of the store
+	 * @param workload the name of the workload
 	 * @param likely the seed to run first
 	 * @param count the number of seeds
 	 * @param check the name of the check
 	 * @return the first such seed, or 0 if there is none
 	 * @throws ReflectiveOperationException if the store cannot be created
 	 */
-	public static long find(String store, long likely, int count, String check) throws ReflectiveOperationException {
+	public static long find(String store, String workload, long likely, int count, String check)
+			throws ReflectiveOperationException {
 		Constructor<?> constructor = Class.forName(store).getConstructor(Simulation.class);
-		return of(store, (simulation) -> (SimulatedStore) BeanUtils.instantiateClass(constructor, simulation))
+		return of(store, (simulation) -> (SimulatedStore) BeanUtils.instantiateClass(constructor, simulation),
+				Workload.valueOf(workload))
 			.find(likely, count, check);
 	}
 
