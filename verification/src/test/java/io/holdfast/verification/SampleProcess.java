@@ -39,18 +39,6 @@ final class SampleProcess extends ServerProcess {
 		this.withTestClasses = withTestClasses;
 	}
 
-	/**
-	 * Starts several instances at once.
-	 * @param count the number of instances
-	 * @param arguments their command line arguments; each instance has its own port
-	 * @return the instances, which are ready
-	 */
-	static List<SampleProcess> start(int count, List<String> arguments) {
-		List<SampleProcess> processes = Stream.generate(() -> new SampleProcess(arguments)).limit(count).toList();
-		startAll(processes);
-		return processes;
-	}
-
 	@Override
 	protected List<String> command() {
 		List<String> command = new ArrayList<>(

@@ -22,7 +22,7 @@ class RedissonClientFactoryTests {
 
 	private static final int REQUESTS = 50;
 
-	private static final RedisScript COUNT = RedisScript.load(RedissonClientFactoryTests.class, "count");
+	private static final RedisScript COUNT = RedisScript.load(RedisScript.class, "count");
 
 	private static final RedisLogin NOBODY = new RedisLogin(null, null);
 

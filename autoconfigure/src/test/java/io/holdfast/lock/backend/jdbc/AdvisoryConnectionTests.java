@@ -239,7 +239,7 @@ class AdvisoryConnectionTests {
 				@Override
 				public Connection getConnection() throws SQLException {
 					Connection own = super.getConnection();
-					return proxy(Connection.class, own, (method, result) -> result,
+					return proxy(Connection.class, (method, result) -> result,
 							(method) -> method.equals("prepareStatement") ? ((statements[0]++ % 2 == 0) ? one : two)
 									: own);
 				}
@@ -260,7 +260,7 @@ class AdvisoryConnectionTests {
 				@Override
 				public Connection getConnection() throws SQLException {
 					Connection own = super.getConnection();
-					return proxy(Connection.class, own, (method, result) -> result,
+					return proxy(Connection.class, (method, result) -> result,
 							(method) -> method.equals("prepareStatement") ? one : own);
 				}
 			};
@@ -288,10 +288,10 @@ class AdvisoryConnectionTests {
 	}
 
 	private static <T> T proxy(Class<T> type, Object target, BiFunction<String, Object, Object> change) {
-		return proxy(type, target, change, (method) -> target);
+		return proxy(type, change, (method) -> target);
 	}
 
-	private static <T> T proxy(Class<T> type, Object target, BiFunction<String, Object, Object> change,
+	private static <T> T proxy(Class<T> type, BiFunction<String, Object, Object> change,
 			Function<String, Object> targets) {
 		return type
 			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (self, method, arguments) -> {

@@ -57,11 +57,6 @@ public final class History {
 		}
 	}
 
-	/** Returns the number of lines. */
-	int size() {
-		return this.lines.size();
-	}
-
 	/** Returns all lines as text. */
 	String text() {
 		return this.lines.stream().map(this::format).collect(Collectors.joining("\n"));

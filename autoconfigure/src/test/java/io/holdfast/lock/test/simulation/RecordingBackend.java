@@ -151,7 +151,7 @@ final class RecordingBackend implements LockBackend {
 			int number = this.owners.size() / 2;
 			OwnerId id = new OwnerId(new UUID(this.process.number(), number).toString());
 			String alias = "%s.%d".formatted(this.process.name(), number);
-			owner = new Owner(id, claim, this.process.nanos() + claim.remainingWait().toNanos(),
+			owner = new Owner(id, this.process.nanos() + claim.remainingWait().toNanos(),
 					new WaitQueues.Waiting(this.process, alias, claim));
 			this.owners.put(claim.owner(), owner);
 			this.owners.put(id, owner);
@@ -184,7 +184,7 @@ final class RecordingBackend implements LockBackend {
 
 		private boolean abandoned;
 
-		Owner(OwnerId id, Claim claim, long deadline, WaitQueues.Waiting waiting) {
+		Owner(OwnerId id, long deadline, WaitQueues.Waiting waiting) {
 			this.id = id;
 			this.deadline = deadline;
 			this.waiting = waiting;

@@ -1,2 +1,0 @@
--- Counts its runs.
-return {redis.call('INCR', KEYS[1])}
