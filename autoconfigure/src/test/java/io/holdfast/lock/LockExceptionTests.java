@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.backend.local.LocalLockBackend;
@@ -23,13 +23,9 @@ class LockExceptionTests {
 
 	private static final LockName LOCK = LockName.of("stock", "42");
 
+	@AutoClose
 	private final LockEngine engine = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
 			EngineSettings.DEFAULTS, TransactionBoundary.NONE, List.of());
-
-	@AfterEach
-	void close() {
-		this.engine.close();
-	}
 
 	private static LockRequest request(Duration wait) {
 		return LockRequest.forLock(LOCK).waitTime(wait).build();

@@ -4,8 +4,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockHandle;
@@ -20,17 +19,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class GoodsReceiptsTests {
 
-	private static RunningSample sample;
-
-	@BeforeAll
-	static void start() {
-		sample = RunningSample.start();
-	}
-
-	@AfterAll
-	static void stop() {
-		sample.close();
-	}
+	@AutoClose
+	private static final RunningSample sample = RunningSample.start();
 
 	@Test
 	void deliveryIsAddedToTheStockOfEachProduct() {

@@ -5,8 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -26,17 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ReactiveStockTests {
 
-	private static RunningSample sample;
-
-	@BeforeAll
-	static void start() {
-		sample = RunningSample.start();
-	}
-
-	@AfterAll
-	static void stop() {
-		sample.close();
-	}
+	@AutoClose
+	private static final RunningSample sample = RunningSample.start();
 
 	@Test
 	void concurrentSalesLoseNoUpdate() {

@@ -9,8 +9,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,7 +42,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class AdvisoryLockAutoConfigurationTests {
 
-	private static PostgresServer server;
+	@AutoClose
+	private static final PostgresServer server = PostgresServer.started();
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(
@@ -53,16 +53,6 @@ class AdvisoryLockAutoConfigurationTests {
 		.withPropertyValues("distributed-lock.jdbc.mode=advisory", "distributed-lock.jdbc.initialize-schema=always",
 				"spring.datasource.url=" + server.jdbcUrl(), "spring.datasource.hikari.maximum-pool-size=1",
 				"spring.datasource.hikari.connection-timeout=2000");
-
-	@BeforeAll
-	static void startServer() {
-		server = PostgresServer.started();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
 
 	@Test
 	void modeSelectsTheBackend() {

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,11 +29,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class EtcdLockAutoConfigurationTests {
 
-	private static EtcdServer plain;
+	@AutoClose
+	private static final EtcdServer plain = EtcdServer.started();
 
-	private static EtcdServer guarded;
+	@AutoClose
+	private static final EtcdServer guarded = EtcdServer.started();
 
-	private static EtcdServer secured;
+	@AutoClose
+	private static final EtcdServer secured = EtcdServer.secured();
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class,
@@ -41,18 +44,8 @@ class EtcdLockAutoConfigurationTests {
 		.withPropertyValues("distributed-lock.backend=etcd", "distributed-lock.namespace=shop");
 
 	@BeforeAll
-	static void startServers() {
-		plain = EtcdServer.started();
-		guarded = EtcdServer.started();
+	static void enableAuthentication() {
 		guarded.enableAuthentication("shop", "not-to-be-seen", "/holdfast/shop/");
-		secured = EtcdServer.secured();
-	}
-
-	@AfterAll
-	static void stopServers() {
-		plain.close();
-		guarded.close();
-		secured.close();
 	}
 
 	private ApplicationContextRunner at(EtcdServer server, String... properties) {

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,16 +40,12 @@ class SilentStoreTests {
 				JdbcLockAutoConfiguration.class, DataSourceAutoConfiguration.class, FencingAutoConfiguration.class))
 		.withPropertyValues("distributed-lock.startup-timeout=100ms");
 
+	@AutoClose
 	private ServerSocket silent;
 
 	@BeforeEach
 	void listen() throws IOException {
 		this.silent = new ServerSocket(0);
-	}
-
-	@AfterEach
-	void close() throws IOException {
-		this.silent.close();
 	}
 
 	@Test

@@ -17,7 +17,7 @@ import io.grpc.ClientInterceptor;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -44,21 +44,16 @@ class EtcdLoginTests {
 
 	private static final int REQUESTS = 50;
 
-	private static EtcdServer server;
+	@AutoClose
+	private static final EtcdServer server = EtcdServer.started();
 
 	private final AtomicInteger logins = new AtomicInteger();
 
 	private volatile boolean losesResponses;
 
 	@BeforeAll
-	static void startServer() {
-		server = EtcdServer.started();
+	static void enableAuthentication() {
 		server.enableAuthentication("shop", "secret", "/holdfast/shop/");
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
 	}
 
 	private EtcdLockBackend backend(String password) {

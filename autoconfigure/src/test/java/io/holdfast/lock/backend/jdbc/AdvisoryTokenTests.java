@@ -4,7 +4,7 @@ import java.util.UUID;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -28,14 +28,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class AdvisoryTokenTests {
 
+	@AutoClose
 	private final AdvisoryFixture postgres = new AdvisoryFixture();
 
 	private final LockName lock = LockName.of("token", UUID.randomUUID().toString());
-
-	@AfterEach
-	void close() throws Exception {
-		this.postgres.close();
-	}
 
 	private long token(LockBackend store) throws Exception {
 		Grant grant = soonGranted(store, claim(this.lock));

@@ -2,7 +2,7 @@ package io.holdfast.lock.backend.jdbc;
 
 import java.util.Map;
 
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 
 import io.holdfast.lock.test.contract.Ability;
 import io.holdfast.lock.test.contract.StoreFaults;
@@ -17,10 +17,13 @@ import io.holdfast.lock.test.server.TcpProxy;
  */
 abstract class JdbcServerContract<S extends ServerProcess> extends JdbcContract {
 
+	@AutoClose
 	final S server;
 
+	@AutoClose
 	private final TcpProxy firstWire;
 
+	@AutoClose
 	private final TcpProxy secondWire;
 
 	JdbcServerContract(S server) {
@@ -48,13 +51,6 @@ abstract class JdbcServerContract<S extends ServerProcess> extends JdbcContract 
 
 	/** Waits until a restart forgets no commit that a client has seen. */
 	void awaitDurability() {
-	}
-
-	@AfterAll
-	void closeAll() {
-		this.firstWire.close();
-		this.secondWire.close();
-		this.server.close();
 	}
 
 	@Override

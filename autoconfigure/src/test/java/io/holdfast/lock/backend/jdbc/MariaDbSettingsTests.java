@@ -5,7 +5,7 @@ import java.sql.DriverManager;
 import java.sql.Statement;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,12 +26,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ExtendWith(OutputCaptureExtension.class)
 class MariaDbSettingsTests {
 
+	@AutoClose
 	private static final MariaDbServer SERVER = MariaDbServer.started();
-
-	@AfterAll
-	static void stop() {
-		SERVER.close();
-	}
 
 	/** In the first two, all assignments of a statement see the old row. */
 	@ParameterizedTest

@@ -13,7 +13,7 @@ import java.util.concurrent.Future;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,14 +44,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Slow
 class MySqlSettingsTests {
 
+	@AutoClose
 	private static final MariaDbServer SERVER = MariaDbServer.started();
 
 	private final JdbcTemplate jdbc = new JdbcTemplate(unpooled(""));
-
-	@AfterAll
-	static void stop() {
-		SERVER.close();
-	}
 
 	@BeforeEach
 	void dropTables() {

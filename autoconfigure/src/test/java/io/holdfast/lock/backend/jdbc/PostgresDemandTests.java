@@ -12,7 +12,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -45,12 +45,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class PostgresDemandTests extends PostgresStickyFixture {
 
+	@AutoClose
 	private final TcpProxy wire = TcpProxy.to(this.server.port());
-
-	@AfterAll
-	void closeWire() {
-		this.wire.close();
-	}
 
 	private Claim sticky() {
 		return claim(this.lock, LockMode.EXCLUSIVE, Duration.ZERO, true);

@@ -1,7 +1,7 @@
 package io.holdfast.lock.backend.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -26,12 +26,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class PostgresDurabilityTests {
 
+	@AutoClose
 	private static final PostgresServer SERVER = PostgresServer.started();
-
-	@AfterAll
-	static void stop() {
-		SERVER.close();
-	}
 
 	/**
 	 * A lease that is not on the disk would be granted again after a crash. The database

@@ -4,7 +4,7 @@ import java.time.Duration;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -40,10 +40,13 @@ class PostgresNotificationTests {
 
 	private static final String QUEUE_FULL = "54000";
 
+	@AutoClose
 	private final PostgresServer server = PostgresServer.started();
 
+	@AutoClose
 	private final HikariDataSource pool = PostgresStickyFixture.pool(this.server.port());
 
+	@AutoClose
 	private final HikariDataSource unchanged = PostgresStickyFixture.pool(this.server.port());
 
 	private final LockBackend store = JdbcContract.backend(this.pool);
@@ -61,13 +64,6 @@ class PostgresNotificationTests {
 				CREATE OR REPLACE FUNCTION failing.pg_notify(text, text) RETURNS void LANGUAGE plpgsql AS
 				$$ BEGIN RAISE EXCEPTION 'could not write the notification' USING ERRCODE = '%s'; END $$
 				""".formatted(state)).update();
-	}
-
-	@AfterAll
-	void closeAll() {
-		this.pool.close();
-		this.unchanged.close();
-		this.server.close();
 	}
 
 	private static Claim claim(LockName lock, LockMode mode) {

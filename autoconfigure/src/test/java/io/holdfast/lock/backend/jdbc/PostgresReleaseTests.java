@@ -20,7 +20,7 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -63,8 +63,10 @@ class PostgresReleaseTests {
 
 	private static final String MARKER = "marker";
 
+	@AutoClose
 	private final PostgresServer server = PostgresServer.started();
 
+	@AutoClose
 	private final HikariDataSource pool = new HikariDataSource();
 
 	private LockBackend store;
@@ -85,12 +87,6 @@ class PostgresReleaseTests {
 	@BeforeEach
 	void awaitTheListener() {
 		PostgresStickyFixture.listens(this.store);
-	}
-
-	@AfterAll
-	void closeAll() {
-		this.pool.close();
-		this.server.close();
 	}
 
 	/** Sends a request from a thread of its own, because it blocks. */

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -45,12 +45,8 @@ class RedlockStartTests {
 	@Parameter
 	private RedisLibrary library;
 
+	@AutoClose
 	private final TestNodes nodes = TestNodes.fresh(3);
-
-	@AfterEach
-	void stop() {
-		this.nodes.close();
-	}
 
 	@Slow
 	@Test

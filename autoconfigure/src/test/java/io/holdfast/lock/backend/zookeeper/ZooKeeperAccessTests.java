@@ -15,9 +15,7 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.data.ACL;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -57,26 +55,13 @@ class ZooKeeperAccessTests {
 
 	private static final LockName OTHER = LockName.of("stock", "43");
 
-	private static ZooKeeperServer server;
+	@AutoClose
+	private static final ZooKeeperServer server = ZooKeeperServer.started();
 
+	@AutoClose
 	private final ZooKeeperBench bench = new ZooKeeperBench(server.connectString());
 
 	private final CuratorFramework inspection = this.bench.inspection();
-
-	@BeforeAll
-	static void startServer() {
-		server = ZooKeeperServer.started();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
-
-	@AfterEach
-	void closeAll() throws Exception {
-		this.bench.close();
-	}
 
 	private static CuratorFrameworkFactory.Builder plain(String chroot) {
 		return ZooKeeperBench.builder(server.connectString() + chroot, 10_000, new RetryNTimes(1, 100));

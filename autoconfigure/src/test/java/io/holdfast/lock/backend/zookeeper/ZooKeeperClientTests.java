@@ -8,7 +8,6 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryNTimes;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -48,6 +47,7 @@ class ZooKeeperClientTests {
 	@AutoClose
 	private static final ZooKeeperServer server = ZooKeeperServer.started();
 
+	@AutoClose
 	private final ZooKeeperBench bench = new ZooKeeperBench(server.connectString());
 
 	private final CuratorFramework client = this.bench.client(server.connectString(), SESSION_MILLIS);
@@ -56,11 +56,6 @@ class ZooKeeperClientTests {
 
 	private final ZooKeeperLockBackend other = this.bench
 		.store(this.bench.client(server.connectString(), SESSION_MILLIS));
-
-	@AfterEach
-	void closeAll() throws Exception {
-		this.bench.close();
-	}
 
 	private static CuratorFrameworkFactory.Builder builder() {
 		return ZooKeeperBench.builder(server.connectString(), SESSION_MILLIS, new RetryNTimes(1, 100));

@@ -11,9 +11,8 @@ import org.apache.curator.test.TestingCluster;
 import org.apache.curator.test.TestingZooKeeperServer;
 import org.apache.zookeeper.CreateMode;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockHandle;
@@ -55,7 +54,8 @@ class ZooKeeperLockBackendTests {
 
 	private static final int SESSION_MILLIS = 2_000;
 
-	private static ZooKeeperServer server;
+	@AutoClose
+	private static final ZooKeeperServer server = ZooKeeperServer.started();
 
 	private final TcpProxy wire = TcpProxy.to(server.port());
 
@@ -67,16 +67,6 @@ class ZooKeeperLockBackendTests {
 
 	private final ZooKeeperLockBackend other = this.bench
 		.store(this.bench.client(server.connectString(), SESSION_MILLIS));
-
-	@BeforeAll
-	static void startServer() {
-		server = ZooKeeperServer.started();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
 
 	@AfterEach
 	void closeAll() throws Exception {

@@ -12,9 +12,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import org.apache.curator.framework.CuratorFramework;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -46,7 +45,8 @@ class ZooKeeperStickyTests implements StickyEngineCases, FairEngineCases {
 
 	private static final Set<String> COUNTED = Set.of("create", "children", "stat", "watch", "delete");
 
-	private static ZooKeeperServer server;
+	@AutoClose
+	private static final ZooKeeperServer server = ZooKeeperServer.started();
 
 	private final TcpProxy wire = TcpProxy.to(server.port());
 
@@ -57,16 +57,6 @@ class ZooKeeperStickyTests implements StickyEngineCases, FairEngineCases {
 	private StickyInstance first;
 
 	private StickyInstance second;
-
-	@BeforeAll
-	static void startServer() {
-		server = ZooKeeperServer.started();
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
 
 	/** Connects both clients, whose first requests do not count. */
 	@BeforeEach
