@@ -212,20 +212,7 @@ final class StoreKit implements AutoCloseable {
 	 * Returns the arguments of a process that reaches the store through these proxies.
 	 */
 	List<String> arguments(List<TcpProxy> wires) {
-		return argumentsFor(wires.stream().map(TcpProxy::port).toList());
-	}
-
-	/**
-	 * Returns the arguments of a process that reaches the servers directly. If any server
-	 * can serve a client, all such processes use the same one, because a leader responds
-	 * sooner.
-	 */
-	List<String> argumentsForServers() {
-		List<Integer> ports = this.servers.stream().map(ServerProcess::port).toList();
-		return argumentsFor(this.name.equals("redlock") ? ports : ports.stream().limit(1).toList());
-	}
-
-	private List<String> argumentsFor(List<Integer> ports) {
+		List<Integer> ports = wires.stream().map(TcpProxy::port).toList();
 		List<String> arguments = new ArrayList<>(
 				List.of("--distributed-lock.backend=" + this.name.replaceFirst("-.*", ""),
 						"--distributed-lock.lease-time=" + LEASE_SECONDS + "s"));
