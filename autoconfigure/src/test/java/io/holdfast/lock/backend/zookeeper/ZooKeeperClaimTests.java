@@ -9,14 +9,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
-import io.holdfast.lock.LockMode;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
 import io.holdfast.lock.backend.zookeeper.ScriptedZooKeeper.Request;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.StoreStatus;
@@ -34,23 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for claims that are granted, abandoned, refused or lost while their requests are
  * under way, in each order.
  */
-class ZooKeeperClaimTests {
-
-	private static final LockName LOCK = LockName.of("stock", "42");
-
-	private final ModelTree server = new ModelTree();
-
-	private final ScriptedZooKeeper calls = new ScriptedZooKeeper(this.server, 1);
-
-	private final ZooKeeperLockBackend store = this.calls.backend();
-
-	private final ZooKeeperLockBackend other = new ScriptedZooKeeper(this.server, 2).backend();
-
-	private void assertNothingLeft() {
-		assertThat(this.server.paths()).as("nodes").isEmpty();
-		assertThat(this.server.watches()).as("watches").isZero();
-		assertThat(this.store.remembered()).as("claims").isZero();
-	}
+class ZooKeeperClaimTests extends ScriptedClients {
 
 	@Test
 	void nodeThatIsCreatedAfterItsClaimWasAbandonedIsDeleted() {
@@ -363,11 +344,6 @@ class ZooKeeperClaimTests {
 			.satisfies((reader) -> assertThat(reader.ownerId()).isEqualTo(staying.claim().owner().value()));
 		assertThat(answer(found).waiters()).isZero();
 		assertThat(this.calls.sent()).filteredOn((sent) -> sent.startsWith("children")).hasSize(1);
-	}
-
-	private static Claim shared() {
-		return new Claim(LOCK, OwnerId.random(), LockMode.SHARED, Duration.ofMinutes(1), true, Duration.ofMinutes(1),
-				false);
 	}
 
 	private Claim claim = claim(LOCK);

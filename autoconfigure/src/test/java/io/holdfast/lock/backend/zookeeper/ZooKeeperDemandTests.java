@@ -7,7 +7,6 @@ import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockMode;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.zookeeper.ScriptedZooKeeper.Request;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.AcquireResult.Acquired;
@@ -28,17 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the demand of sticky leases: what the backend watches, and for how long.
  */
-class ZooKeeperDemandTests {
-
-	private static final LockName LOCK = LockName.of("stock", "42");
-
-	private final ModelTree server = new ModelTree();
-
-	private final ScriptedZooKeeper calls = new ScriptedZooKeeper(this.server, 1);
-
-	private final ZooKeeperLockBackend store = this.calls.backend();
-
-	private final ZooKeeperLockBackend other = new ScriptedZooKeeper(this.server, 2).backend();
+class ZooKeeperDemandTests extends ScriptedClients {
 
 	private static Claim sticky() {
 		return new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
@@ -55,12 +44,6 @@ class ZooKeeperDemandTests {
 
 	private long watchedReads() {
 		return this.calls.sent().stream().filter((sent) -> sent.startsWith("children, watched")).count();
-	}
-
-	private void assertNothingLeft() {
-		assertThat(this.server.paths()).as("nodes").isEmpty();
-		assertThat(this.server.watches()).as("watches").isZero();
-		assertThat(this.store.remembered()).as("claims").isZero();
 	}
 
 	@Test

@@ -7,7 +7,6 @@ import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.zookeeper.ScriptedZooKeeper.Request;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
@@ -27,23 +26,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for responses that arrive when the claim has made another attempt or has ended,
  * and for what a rejected request leaves.
  */
-class ZooKeeperLateAnswerTests {
-
-	private static final LockName LOCK = LockName.of("stock", "42");
-
-	private final ModelTree server = new ModelTree();
-
-	private final ScriptedZooKeeper calls = new ScriptedZooKeeper(this.server, 1);
-
-	private final ZooKeeperLockBackend store = this.calls.backend();
-
-	private final ZooKeeperLockBackend other = new ScriptedZooKeeper(this.server, 2).backend();
+class ZooKeeperLateAnswerTests extends ScriptedClients {
 
 	@AfterEach
 	void nothingIsLeft() {
-		assertThat(this.server.paths()).as("nodes").isEmpty();
-		assertThat(this.server.watches()).as("watches").isZero();
-		assertThat(this.store.remembered()).as("claims").isZero();
+		assertNothingLeft();
 	}
 
 	/** An operator has deleted the node of the hold meanwhile. */

@@ -6,7 +6,6 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 
@@ -19,15 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Verifies what claims read from the server when they ask again or give up. Each response
  * names the whole wait queue.
  */
-class ZooKeeperQueueReadTests {
-
-	private static final LockName LOCK = LockName.of("stock", "42");
-
-	private final ModelTree server = new ModelTree();
-
-	private final ScriptedZooKeeper calls = new ScriptedZooKeeper(this.server, 1);
-
-	private final ZooKeeperLockBackend store = this.calls.backend();
+class ZooKeeperQueueReadTests extends ScriptedClients {
 
 	@Test
 	void claimsThatGiveUpTogetherShareTheirReads() throws Exception {

@@ -8,15 +8,12 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 import io.holdfast.lock.LockBackendException;
-import io.holdfast.lock.LockMode;
-import io.holdfast.lock.LockName;
 import io.holdfast.lock.backend.zookeeper.LastNodes.LastNode;
 import io.holdfast.lock.backend.zookeeper.ScriptedZooKeeper.Request;
 import io.holdfast.lock.backend.zookeeper.ZooKeeperCalls.Connection;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.RenewResult;
 
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -32,27 +29,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the requests that a claim does not need, because what it knows proves that it
  * is the first, and for the cases in which that is not proven.
  */
-class ZooKeeperRequestTests {
-
-	private static final LockName LOCK = LockName.of("stock", "42");
-
-	private final ModelTree server = new ModelTree();
-
-	private final ScriptedZooKeeper calls = new ScriptedZooKeeper(this.server, 1);
-
-	private final ZooKeeperLockBackend store = this.calls.backend();
-
-	private final ZooKeeperLockBackend other = new ScriptedZooKeeper(this.server, 2).backend();
+class ZooKeeperRequestTests extends ScriptedClients {
 
 	private static void pairs(ZooKeeperLockBackend store, int count) throws Exception {
 		for (int i = 0; i < count; i++) {
 			released(store, granted(store, claim(LOCK)));
 		}
-	}
-
-	private static Claim shared() {
-		return new Claim(LOCK, OwnerId.random(), LockMode.SHARED, Duration.ofMinutes(1), true, Duration.ofMinutes(1),
-				false);
 	}
 
 	@Test
