@@ -226,9 +226,7 @@ final class FakeBackend implements LockBackend {
 	@Override
 	public synchronized CompletionStage<Boolean> revoke(LockName lock, LockState.Holder holder) {
 		boolean held = new OwnerId(holder.ownerId()).equals(this.owners.get(lock));
-		return abandon(new Claim(lock, new OwnerId(holder.ownerId()), holder.mode(), Duration.ofSeconds(1), false,
-				Duration.ZERO, false))
-			.thenApply((done) -> held);
+		return abandon(Claim.heldBy(lock, holder, Duration.ofSeconds(1))).thenApply((done) -> held);
 	}
 
 	@Override

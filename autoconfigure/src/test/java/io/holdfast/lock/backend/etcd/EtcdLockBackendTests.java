@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostEvent;
-import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.LossCause;
@@ -28,7 +27,6 @@ import io.holdfast.lock.engine.LockEngine;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -194,8 +192,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 	@Slow
 	@Test
 	void sessionIsWatchedAgainSoonAfterAnOutage() throws Exception {
-		Claim claim = new Claim(LOCK, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofMinutes(5), true,
-				Duration.ofMinutes(1), false);
+		Claim claim = claim(LOCK).withLeaseTime(Duration.ofMinutes(5));
 		Grant grant = granted(this.backend, claim);
 		server.kill();
 		server.start();

@@ -27,12 +27,10 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
-import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.OwnerId;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.answer;
@@ -63,8 +61,7 @@ class AdvisoryConnectionTests {
 		AdvisoryLockBackend patient = new AdvisoryLockBackend(postgres.pool(2), postgres.pool(1),
 				new AdvisoryLockOptions("test", JdbcContract.TABLE, Duration.ofDays(30), false));
 		Grant held = granted(patient, claim(this.lock));
-		Claim waiter = new Claim(this.lock, OwnerId.random(), LockMode.EXCLUSIVE, Duration.ofSeconds(30), true,
-				Duration.ofDays(2), false);
+		Claim waiter = claim(this.lock).withRemainingWait(Duration.ofDays(2));
 		CompletionStage<?> signal = refused(patient, waiter);
 		postgres.awaitWaiters(1);
 		released(patient, held);

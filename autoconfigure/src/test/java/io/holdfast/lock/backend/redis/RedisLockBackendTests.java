@@ -134,9 +134,7 @@ class RedisLockBackendTests extends OneRedisServer {
 	@Test
 	void readersAreOneKeyThatEndsWithTheLastOfThem() throws Exception {
 		Grant one = granted(first, shared(Duration.ZERO));
-		Claim longer = shared(Duration.ZERO);
-		Grant other = granted(second, new Claim(longer.lock(), longer.owner(), longer.mode(), Duration.ofSeconds(60),
-				false, Duration.ZERO, false));
+		Grant other = granted(second, shared(Duration.ZERO).withLeaseTime(Duration.ofSeconds(60)));
 		assertThat(server.ask("zrange", key("readers"), "0", "-1").lines()).containsExactly(
 				one.claim().owner() + ":" + one.storeToken(), other.claim().owner() + ":" + other.storeToken());
 		assertThat(Long.parseLong(server.ask("pttl", key("readers")))).isBetween(55_000L, 60_000L);

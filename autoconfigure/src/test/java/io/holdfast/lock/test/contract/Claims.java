@@ -31,11 +31,6 @@ final class Claims {
 		return new Claim(lock, OwnerId.random(), LockMode.SHARED, LONG_LEASE, false, Duration.ZERO, false);
 	}
 
-	static Claim lasting(Duration lease, Claim claim) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renew(), claim.remainingWait(),
-				claim.fair(), claim.sticky());
-	}
-
 	static Claim renewed(Claim claim) {
 		return new Claim(claim.lock(), claim.owner(), claim.mode(), claim.leaseTime(), true, claim.remainingWait(),
 				claim.fair(), claim.sticky());

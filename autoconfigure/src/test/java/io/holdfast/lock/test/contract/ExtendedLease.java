@@ -49,8 +49,7 @@ final class ExtendedLease {
 	 */
 	static void happen(Bench bench, UnaryOperator<Claim> kind, Extension extension) throws Exception {
 		Duration lease = bench.shortLease();
-		while (!new ExtendedLease(bench, kind.apply(Claims.lasting(lease, Claims.exclusive(Claims.newLock()))),
-				extension)
+		while (!new ExtendedLease(bench, kind.apply(Claims.exclusive(Claims.newLock()).withLeaseTime(lease)), extension)
 			.lasts()) {
 			lease = lease.multipliedBy(2);
 			assertThat(lease).as("lease that could not be extended in time").isLessThan(Claims.LONG_LEASE);

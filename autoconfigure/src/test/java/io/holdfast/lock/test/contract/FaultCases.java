@@ -126,7 +126,7 @@ interface FaultCases {
 	default void methodThatWaitsOnItsThreadIsDeclaredBlocking(Bench bench) throws Exception {
 		Grant grant = bench.acquire(bench.first(), Claims.exclusive(Claims.newLock()));
 		// a store may carry out an attempt after its withdrawal
-		Claim claim = Claims.lasting(Duration.ofSeconds(3), Claims.exclusive(Claims.newLock()));
+		Claim claim = Claims.exclusive(Claims.newLock()).withLeaseTime(Duration.ofSeconds(3));
 		Map<String, Supplier<CompletionStage<?>>> methods = new LinkedHashMap<>();
 		methods.put("tryAcquire", () -> bench.first().tryAcquire(claim));
 		methods.put("renew", () -> bench.first().renew(List.of(grant)));

@@ -81,7 +81,7 @@ interface HistoryCases {
 	private static Hold hold(Bench bench, LockBackend client, Claim claim, boolean vanishes, Random random)
 			throws Exception {
 		Duration lease = vanishes ? bench.shortLease() : Claims.LONG_LEASE;
-		Granted granted = bench.acquireSoonSince(client, Claims.lasting(lease, claim));
+		Granted granted = bench.acquireSoonSince(client, claim.withLeaseTime(lease));
 		long from = System.nanoTime();
 		if (vanishes) {
 			long validity = granted.grant().lease().dividedBy(50).multipliedBy(49).minusMillis(2).toNanos();

@@ -23,7 +23,7 @@ interface LeaseCases {
 	default void expiredLeaseIsGrantedToTheNextOwner(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		long requestedAt = System.nanoTime();
-		Grant expiring = bench.acquire(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+		Grant expiring = bench.acquire(bench.first(), Claims.exclusive(lock).withLeaseTime(bench.shortLease()));
 		Grant next = bench.acquireSoon(bench.second(), Claims.exclusive(lock));
 		Duration kept = Duration.ofNanos(System.nanoTime() - requestedAt);
 		// a store may round to milliseconds, and its clock may be slightly fast

@@ -29,7 +29,7 @@ interface RetainCases {
 	@Needs(Ability.RETAIN)
 	default void retainExtendsAShortLease(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		assertRetained(bench, Claims.lasting(bench.shortLease(), Claims.exclusive(lock)),
+		assertRetained(bench, Claims.exclusive(lock).withLeaseTime(bench.shortLease()),
 				bench.shortLease().multipliedBy(2), Claims.exclusive(lock));
 	}
 
@@ -42,7 +42,7 @@ interface RetainCases {
 	@Needs(Ability.RETAIN)
 	default void lateRetainDoesNotAffectTheSuccessor(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant expiring = bench.acquire(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+		Grant expiring = bench.acquire(bench.first(), Claims.exclusive(lock).withLeaseTime(bench.shortLease()));
 		Grant next = bench.acquireSoon(bench.second(), Claims.exclusive(lock));
 		assertThat(bench.retain(bench.first(), expiring, Claims.LONG_LEASE)).as("retention of %s", expiring).isFalse();
 		bench.assertReleased(bench.second(), next);

@@ -77,7 +77,7 @@ interface SharedCases {
 	default void leaseOfAReaderExpiresIndependently(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		Grant lasting = bench.acquire(bench.first(), Claims.renewed(Claims.shared(lock)));
-		Grant expiring = bench.acquire(bench.second(), Claims.lasting(bench.shortLease(), Claims.shared(lock)));
+		Grant expiring = bench.acquire(bench.second(), Claims.shared(lock).withLeaseTime(bench.shortLease()));
 		bench.assertReleased(bench.first(), lasting);
 		Grant writer = bench.acquireSoon(bench.first(), Claims.exclusive(lock));
 		assertThat(bench.renew(bench.second(), expiring)).hasSize(1).allMatch(Refused.class::isInstance);
@@ -99,7 +99,7 @@ interface SharedCases {
 	}
 
 	private static void assertStaleClaimIsRefused(Bench bench, Claim claim, Claim other) throws Exception {
-		Claim overtaken = Claims.lasting(bench.shortLease(), claim);
+		Claim overtaken = claim.withLeaseTime(bench.shortLease());
 		Grant stale = bench.acquire(bench.first(), overtaken);
 		Grant successor = bench.acquireSoon(bench.second(), Claims.renewed(other));
 		bench.assertContended(bench.first(), overtaken);

@@ -70,7 +70,7 @@ interface StaleHolderCases {
 
 		static Takeover happen(Bench bench) throws Exception {
 			LockName lock = Claims.newLock();
-			Grant stale = bench.acquire(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+			Grant stale = bench.acquire(bench.first(), Claims.exclusive(lock).withLeaseTime(bench.shortLease()));
 			return new Takeover(stale, bench.acquireSoon(bench.second(), Claims.renewed(Claims.exclusive(lock))));
 		}
 

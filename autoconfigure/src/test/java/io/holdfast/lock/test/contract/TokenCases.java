@@ -29,7 +29,7 @@ interface TokenCases {
 	@Test
 	default void tokensGrowAcrossATakeover(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
-		Grant stale = bench.acquire(bench.first(), Claims.lasting(bench.shortLease(), Claims.exclusive(lock)));
+		Grant stale = bench.acquire(bench.first(), Claims.exclusive(lock).withLeaseTime(bench.shortLease()));
 		Grant successor = bench.acquireSoon(bench.second(), Claims.exclusive(lock));
 		assertThat(successor.storeToken()).isGreaterThan(stale.storeToken());
 		bench.assertReleased(bench.second(), successor);

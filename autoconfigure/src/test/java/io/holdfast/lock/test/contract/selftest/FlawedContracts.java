@@ -245,7 +245,7 @@ final class FlawedContracts {
 
 		KeepsHalfTheLease() {
 			super((server) -> new Flaws.ChangesClaims(server,
-					(claim) -> withLease(claim, claim.leaseTime().dividedBy(2))));
+					(claim) -> claim.withLeaseTime(claim.leaseTime().dividedBy(2))));
 		}
 
 	}
@@ -253,7 +253,7 @@ final class FlawedContracts {
 	static class NeverExpiresLeases extends WireContract {
 
 		NeverExpiresLeases() {
-			super((server) -> new Flaws.ChangesClaims(server, (claim) -> withLease(claim, Duration.ofMinutes(10))));
+			super((server) -> new Flaws.ChangesClaims(server, (claim) -> claim.withLeaseTime(Duration.ofMinutes(10))));
 		}
 
 	}
@@ -312,11 +312,6 @@ final class FlawedContracts {
 			super((server) -> new Wire(new Server()));
 		}
 
-	}
-
-	private static Claim withLease(Claim claim, Duration lease) {
-		return new Claim(claim.lock(), claim.owner(), claim.mode(), lease, claim.renew(), claim.remainingWait(),
-				claim.fair(), claim.sticky());
 	}
 
 	private static Claim withLock(Claim claim, LockName lock) {
