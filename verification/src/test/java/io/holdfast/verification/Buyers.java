@@ -67,16 +67,7 @@ final class Buyers implements AutoCloseable {
 			long product = this.products.get(random.nextInt(this.products.size()));
 			Answer answer = order(number, process, product, this.history);
 			boolean failed = answer == null || answer == Answer.UNKNOWN || answer == Answer.ERROR;
-			pause(failed ? BACKOFF_MILLIS : this.pauseMillis);
-		}
-	}
-
-	private static void pause(long millis) {
-		try {
-			TimeUnit.MILLISECONDS.sleep(millis);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+			FaultSteps.sleep(failed ? BACKOFF_MILLIS : this.pauseMillis);
 		}
 	}
 

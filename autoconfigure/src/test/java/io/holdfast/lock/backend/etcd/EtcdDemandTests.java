@@ -296,8 +296,4 @@ class EtcdDemandTests extends LateEtcdBackend {
 		assertThat(names.take(sticky())).isEqualTo(sticky);
 	}
 
-	private static ByteSequence bytes(String text) {
-		return ByteSequence.from(text, StandardCharsets.UTF_8);
-	}
-
 }

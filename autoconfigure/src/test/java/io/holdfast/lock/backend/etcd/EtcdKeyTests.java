@@ -236,8 +236,4 @@ class EtcdKeyTests extends LateEtcdBackend {
 		return names;
 	}
 
-	private static ByteSequence bytes(String text) {
-		return ByteSequence.from(text, StandardCharsets.UTF_8);
-	}
-
 }

@@ -1,6 +1,5 @@
 package io.holdfast.lock.backend.etcd;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.options.LeaseOption;
@@ -357,10 +355,6 @@ class EtcdLockBackendTests extends OneEtcdServer {
 
 	private static String[] endpoints(List<EtcdServer> members) {
 		return members.stream().map(EtcdServer::endpoint).toArray(String[]::new);
-	}
-
-	private static ByteSequence bytes(String text) {
-		return ByteSequence.from(text, StandardCharsets.UTF_8);
 	}
 
 }

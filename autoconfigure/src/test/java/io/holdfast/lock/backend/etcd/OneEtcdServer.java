@@ -31,7 +31,7 @@ abstract class OneEtcdServer {
 
 	static final String ROOT = "/holdfast/" + NAMESPACE + "/";
 
-	private static final ByteSequence ELSEWHERE = ByteSequence.from("/elsewhere", StandardCharsets.UTF_8);
+	private static final ByteSequence ELSEWHERE = bytes("/elsewhere");
 
 	static EtcdServer server;
 
@@ -61,6 +61,10 @@ abstract class OneEtcdServer {
 	@AfterEach
 	void nothingIsLeft() throws Exception {
 		assertThat(keys("")).isEmpty();
+	}
+
+	static ByteSequence bytes(String text) {
+		return ByteSequence.from(text, StandardCharsets.UTF_8);
 	}
 
 	static Collection<KeyValue> keys(String below) throws Exception {
