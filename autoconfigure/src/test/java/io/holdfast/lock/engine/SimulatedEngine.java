@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -44,6 +45,18 @@ public final class SimulatedEngine {
 	 */
 	public LockOperations operations() {
 		return this.engine;
+	}
+
+	/**
+	 * Closes a hold as a caller that has waited for it on the current thread does, which
+	 * may send the release itself.
+	 * @param handle the hold, or several holds, which end like those of no thread
+	 */
+	public void close(LockHandle handle) {
+		if (handle instanceof Hold hold) {
+			hold.bind(0);
+		}
+		handle.close();
 	}
 
 	/**

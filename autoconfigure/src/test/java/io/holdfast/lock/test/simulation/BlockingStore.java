@@ -6,9 +6,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.holdfast.lock.LockName;
+import io.holdfast.lock.LockState;
 import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.AcquireResult;
 import io.holdfast.lock.spi.BackendCapabilities;
@@ -84,42 +85,54 @@ public final class BlockingStore implements SimulatedStore {
 		}
 
 		@Override
+		public boolean releasesOnCaller() {
+			return Coroutine.isCurrent();
+		}
+
+		@Override
+		public boolean findsOnCaller() {
+			return releasesOnCaller();
+		}
+
+		@Override
 		public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
-			return blocking(() -> BlockingStore.this.locks.tryAcquire(claim.withRemainingWait(Duration.ZERO)),
-					AcquireResult.Indeterminate::new)
+			return blocking(() -> BlockingStore.this.locks.tryAcquire(claim))
 				.thenApply((answer) -> (answer instanceof AcquireResult.Contended)
-						? new AcquireResult.Contended(new CompletableFuture<>(), POLL) : answer);
+						? new AcquireResult.Contended(new CompletableFuture<>(), POLL) : answer)
+				.exceptionally(AcquireResult.Indeterminate::new);
 		}
 
 		@Override
 		public CompletionStage<List<RenewResult>> renew(List<Grant> grants) {
-			return blocking(() -> BlockingStore.this.locks.renew(grants),
-					(failure) -> grants.stream()
-						.<RenewResult>map((grant) -> new RenewResult.Indeterminate(failure))
-						.toList());
+			return blocking(() -> BlockingStore.this.locks.renew(grants)).exceptionally((failure) -> grants.stream()
+				.<RenewResult>map((grant) -> new RenewResult.Indeterminate(failure))
+				.toList());
 		}
 
 		@Override
 		public CompletionStage<ReleaseResult> release(Grant grant) {
-			return blocking(() -> BlockingStore.this.locks.release(grant), ReleaseResult.Indeterminate::new);
+			return blocking(() -> BlockingStore.this.locks.release(grant))
+				.exceptionally(ReleaseResult.Indeterminate::new);
+		}
+
+		@Override
+		public CompletionStage<LockState> find(LockName lock) {
+			return blocking(() -> BlockingStore.this.locks.find(lock));
 		}
 
 		@Override
 		public CompletionStage<Void> abandon(Claim claim) {
-			return blocking(() -> BlockingStore.this.locks.abandon(claim).thenApply((done) -> true), (failure) -> false)
-				.thenCompose((done) -> done ? CompletableFuture.completedFuture(null)
-						: CompletableFuture.failedFuture(new TimeoutException()));
+			return blocking(() -> BlockingStore.this.locks.abandon(claim));
 		}
 
 		/** Blocks until the server has responded or the request has timed out. */
-		private <T> CompletionStage<T> blocking(Supplier<CompletionStage<T>> request, Function<Throwable, T> unknown) {
+		private <T> CompletionStage<T> blocking(Supplier<CompletionStage<T>> request) {
 			CompletableFuture<T> answer = this.link.send(() -> working().thenCompose((done) -> request.get()));
 			Runnable cancel = this.process.after(TIMEOUT,
 					() -> answer.completeExceptionally(new TimeoutException("no answer from the database")));
-			CompletableFuture<T> known = answer.exceptionally(unknown);
-			Coroutine.await(known);
+			Coroutine.await(answer);
 			cancel.run();
-			return known;
+			return answer;
 		}
 
 		private CompletableFuture<Boolean> working() {

@@ -61,6 +61,11 @@ final class Coroutine {
 		}
 	}
 
+	/** Whether the calling thread is a simulated one, which can block. */
+	static boolean isCurrent() {
+		return CURRENT.get() != null;
+	}
+
 	/**
 	 * Blocks the calling simulated thread until a future completes on its node.
 	 * @param future the future

@@ -63,6 +63,13 @@ class EngineMutantTests {
 		assertThat(mutant.find(AtomicStore.class, Workload.HANDOFFS, SEEDS, "turns")).isPositive();
 	}
 
+	/** The same, where the thread of a caller asks the store. */
+	@Test
+	void turnThatFollowsAQuestionOnACallersThreadIsFound() {
+		Mutant mutant = new Mutant().answer("engine.HandoffTurn#isUnwanted", true).likelyAt(4_092);
+		assertThat(mutant.find(BlockingHandoffStore.class, SEEDS, "turns")).isPositive();
+	}
+
 	/** A demand gives up an idle lease that a hold has just taken. */
 	@Test
 	void demandThatEndsTheLeaseOfAHoldIsFound() {

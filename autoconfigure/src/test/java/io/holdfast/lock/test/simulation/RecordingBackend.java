@@ -54,6 +54,16 @@ final class RecordingBackend implements LockBackend {
 	}
 
 	@Override
+	public boolean releasesOnCaller() {
+		return this.store.releasesOnCaller();
+	}
+
+	@Override
+	public boolean findsOnCaller() {
+		return this.store.findsOnCaller();
+	}
+
+	@Override
 	public CompletionStage<AcquireResult> tryAcquire(Claim claim) {
 		Owner owner = owner(claim);
 		record(owner, () -> "asks for the lock, %dms left".formatted(claim.remainingWait().toMillis()));

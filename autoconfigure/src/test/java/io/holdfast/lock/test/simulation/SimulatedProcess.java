@@ -17,6 +17,7 @@ import io.holdfast.lock.LockRequest;
 import io.holdfast.lock.engine.EngineSettings;
 import io.holdfast.lock.engine.SimulatedEngine;
 import io.holdfast.lock.spi.BackendCapabilities;
+import io.holdfast.lock.spi.Capability;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.observation.LockObserver;
 
@@ -35,12 +36,16 @@ public final class SimulatedProcess extends SimulatedNode {
 
 	private final SimulatedEngine engine;
 
+	/** The threads of callers, which wait where the backend blocks. */
+	private final Executor callers;
+
 	SimulatedProcess(Simulation simulation, int number, SimulatedStore store, EngineSettings settings) {
 		super(simulation, "app" + number);
 		this.number = number;
 		this.backend = new RecordingBackend(this, store.connect(this));
 		this.engine = new SimulatedEngine(this.backend, settings, LockObserver.NONE, this, this::execute,
 				this::threads);
+		this.callers = capabilities().has(Capability.BLOCKING) ? newThreads(Integer.MAX_VALUE) : Runnable::run;
 	}
 
 	/**
@@ -60,18 +65,18 @@ public final class SimulatedProcess extends SimulatedNode {
 	}
 
 	private Executor threads() {
-		return newThreads();
+		return newThreads(THREADS);
 	}
 
-	private Executor newThreads() {
-		SimulatedThreads pool = new SimulatedThreads(this, THREADS);
+	private Executor newThreads(int most) {
+		SimulatedThreads pool = new SimulatedThreads(this, most);
 		this.pools.add(pool);
 		return pool;
 	}
 
 	/** Replaces {@link #threads} in a mutant: one pool for all kinds of work. */
 	private Executor sharedThreads() {
-		return this.pools.isEmpty() ? newThreads() : this.pools.get(0);
+		return this.pools.isEmpty() ? threads() : this.pools.get(0);
 	}
 
 	/** Ends the simulated threads at the end of the run. */
@@ -129,20 +134,21 @@ public final class SimulatedProcess extends SimulatedNode {
 
 		private void acquired(LockHandle handle) {
 			checks().acquired(this.call, handle);
-			after(this.operation.holdFor().toNanos(), () -> {
-				checks().closing(this.call);
-				handle.close();
-			});
+			closeLater(() -> SimulatedProcess.this.engine.close(handle));
 		}
 
 		private CompletionStage<@Nullable Void> body(LockHandle handle) {
 			checks().acquired(this.call, handle);
 			CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
-			after(this.operation.holdFor().toNanos(), () -> {
-				checks().closing(this.call);
-				done.complete(null);
-			});
+			closeLater(() -> done.complete(null));
 			return done;
+		}
+
+		private void closeLater(Runnable close) {
+			after(this.operation.holdFor().toNanos(), () -> SimulatedProcess.this.callers.execute(() -> {
+				checks().closing(this.call);
+				close.run();
+			}));
 		}
 
 		void cancel(CompletableFuture<?> result) {
