@@ -56,10 +56,7 @@ final class OwnerIds {
 
 		private static final long LONGEST_USE = TimeUnit.MILLISECONDS.toNanos(LONGEST_USE_MILLIS);
 
-		/** Returns the system's numbers as they are, where the JDK has access to them. */
-		private static final @Nullable SecureRandom SYSTEM = system();
-
-		private static final SecureRandom ANY_SYSTEM = new SecureRandom();
+		private static final SecureRandom SYSTEM = system();
 
 		private final long drawnAt;
 
@@ -75,7 +72,7 @@ final class OwnerIds {
 		 */
 		Batch(long now) {
 			this.drawnAt = now;
-			ByteBuffer number = ByteBuffer.wrap(draw(2 * Long.BYTES));
+			ByteBuffer number = ByteBuffer.wrap(SYSTEM.generateSeed(2 * Long.BYTES));
 			this.high = number.getLong();
 			this.low = number.getLong();
 		}
@@ -89,22 +86,15 @@ final class OwnerIds {
 			return (index < SIZE) ? new OwnerId(this.high ^ ((long) index << Long.SIZE - INDEX_BITS), this.low) : null;
 		}
 
-		private static @Nullable SecureRandom system() {
+		/** Returns a generator whose seeds are numbers of the system. */
+		private static SecureRandom system() {
 			try {
 				return SecureRandom.getInstance("NativePRNGNonBlocking");
 			}
 			catch (NoSuchAlgorithmException ex) {
-				return null;
+				// Windows: the seeds of all generators are from the system
+				return new SecureRandom();
 			}
-		}
-
-		private static byte[] draw(int length) {
-			if (SYSTEM != null) {
-				return SYSTEM.generateSeed(length);
-			}
-			byte[] numbers = new byte[length];
-			ANY_SYSTEM.nextBytes(numbers);
-			return numbers;
 		}
 
 	}
