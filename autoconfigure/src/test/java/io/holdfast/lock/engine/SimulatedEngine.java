@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.spi.LockBackend;
 import io.holdfast.lock.spi.TransactionBoundary;
@@ -65,7 +66,24 @@ public final class SimulatedEngine {
 	 * @return whether the lease is valid
 	 */
 	public boolean keeps(String owner) {
-		return leases(owner).anyMatch((lease) -> !lease.remainingValidity().equals(Duration.ZERO));
+		return leases(owner).anyMatch(SimulatedEngine::isValid);
+	}
+
+	/**
+	 * Whether a lock has a valid lease.
+	 * @param lock the lock
+	 * @return whether it has one
+	 */
+	public boolean hasValidLease(LockName lock) {
+		return this.engine.context()
+			.registry()
+			.held()
+			.stream()
+			.anyMatch((lease) -> lease.request().lock().equals(lock) && isValid(lease));
+	}
+
+	private static boolean isValid(Lease lease) {
+		return !lease.remainingValidity().equals(Duration.ZERO);
 	}
 
 	/**

@@ -144,8 +144,8 @@ public final class Checks {
 			record(call, part.lock(), () -> "acquires %s token=%d validity=%dms".formatted(call,
 					relative(part.fencingToken().value()), part.remainingValidity().toMillis()));
 			call.holders.add(holder);
-			boolean first = this.validities.isFirst(holder);
-			if (part.isHeld() || !first) {
+			boolean wasValid = this.validities.wasValid(holder);
+			if (part.isHeld() || !wasValid) {
 				checkStart(holder);
 			}
 			List<Holder> all = this.holders.computeIfAbsent(part.lock(), (lock) -> new ArrayList<>());
@@ -269,6 +269,10 @@ public final class Checks {
 			.filter((before) -> calmSince(before.process, before.sentAt) && calmSince(claim.process, before.sentAt))
 			.ifPresent((before) -> fail(claim.process, "order", claim.lock(),
 					"%s is granted the lock before %s, which waited before it".formatted(claim, before), null));
+	}
+
+	void handedOff(SimulatedProcess process, LockName lock) {
+		this.validities.handedOff(process, lock);
 	}
 
 	void closing(Call call) {

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockLostException;
+import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockOperations;
 import io.holdfast.lock.LockRequest;
@@ -43,8 +44,7 @@ public final class SimulatedProcess extends SimulatedNode {
 		super(simulation, "app" + number);
 		this.number = number;
 		this.backend = new RecordingBackend(this, store.connect(this));
-		this.engine = new SimulatedEngine(this.backend, settings, LockObserver.NONE, this, this::execute,
-				this::threads);
+		this.engine = new SimulatedEngine(this.backend, settings, new Handoffs(), this, this::execute, this::threads);
 		this.callers = capabilities().has(Capability.BLOCKING) ? newThreads(Integer.MAX_VALUE) : Runnable::run;
 	}
 
@@ -76,7 +76,7 @@ public final class SimulatedProcess extends SimulatedNode {
 
 	/** Replaces {@link #threads} in a mutant: one pool for all kinds of work. */
 	private Executor sharedThreads() {
-		return this.pools.isEmpty() ? threads() : this.pools.get(0);
+		return this.pools.isEmpty() ? newThreads(THREADS) : this.pools.get(0);
 	}
 
 	/** Ends the simulated threads at the end of the run. */
@@ -93,6 +93,18 @@ public final class SimulatedProcess extends SimulatedNode {
 		if (operation.cancelAfter() != null) {
 			after(operation.cancelAfter().toNanos(), () -> attempt.cancel(result));
 		}
+	}
+
+	/** Tells the checks who has taken over a valid lease. */
+	private final class Handoffs implements LockObserver {
+
+		@Override
+		public void handedOff(LockName lock, String backend) {
+			if (SimulatedProcess.this.engine.hasValidLease(lock)) {
+				simulation().checks().handedOff(SimulatedProcess.this, lock);
+			}
+		}
+
 	}
 
 	/** An operation in progress. */

@@ -4,16 +4,19 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;
 
+import io.holdfast.lock.LockName;
+
 /**
- * The grants that were valid when they arrived. A hold may end while it is on its way
- * from the engine, which has found it valid, to its caller: its process may be paused.
+ * The leases that were valid when they were granted or handed over. A hold may end while
+ * it is on its way from the engine, which has found it valid, to its caller: its process
+ * may be paused.
  */
 final class Validities {
 
 	/** A part of the allowance for clock drift, by which a hold is shorter. */
 	private static final long DRIFT = Duration.ofMillis(2).toNanos();
 
-	/** The processes and locks whose latest grant has no holder yet. */
+	/** The processes and locks whose latest lease has not reached its holder yet. */
 	private final Set<String> valid = new HashSet<>();
 
 	/**
@@ -31,8 +34,13 @@ final class Validities {
 		}
 	}
 
-	/** Whether this is the first holder of a grant that was valid when it arrived. */
-	boolean isFirst(Holder holder) {
+	/** Records that a caller has taken over a lease that is valid. */
+	void handedOff(SimulatedProcess process, LockName lock) {
+		this.valid.add(process.name() + lock);
+	}
+
+	/** Whether the lease of this new holder was valid when the engine checked it. */
+	boolean wasValid(Holder holder) {
 		return this.valid.remove(holder.call.process.name() + holder.handle.lock());
 	}
 
