@@ -130,7 +130,7 @@ public final class BlockingStore implements SimulatedStore {
 			CompletableFuture<T> answer = this.link.send(() -> working().thenCompose((done) -> request.get()));
 			Runnable cancel = this.process.after(TIMEOUT,
 					() -> answer.completeExceptionally(new TimeoutException("no answer from the database")));
-			Coroutine.await(answer);
+			this.process.await(answer);
 			cancel.run();
 			return answer;
 		}

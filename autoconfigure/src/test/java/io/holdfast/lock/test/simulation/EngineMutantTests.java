@@ -67,7 +67,7 @@ class EngineMutantTests {
 	@Test
 	void turnThatFollowsAQuestionOnACallersThreadIsFound() {
 		Mutant mutant = new Mutant().answer("engine.HandoffTurn#isUnwanted", true).likelyAt(4_092);
-		assertThat(mutant.find(BlockingHandoffStore.class, SEEDS, "turns")).isPositive();
+		assertThat(mutant.find(BlockingStore.class, Workload.HANDOFFS, SEEDS, "turns")).isPositive();
 	}
 
 	/** A demand gives up an idle lease that a hold has just taken. */

@@ -79,6 +79,14 @@ public final class SimulatedProcess extends SimulatedNode {
 		return this.pools.isEmpty() ? newThreads(THREADS) : this.pools.get(0);
 	}
 
+	/**
+	 * Blocks the calling simulated thread until a future completes in this process.
+	 * @param future the future
+	 */
+	public void await(CompletableFuture<?> future) {
+		Coroutine.await(future);
+	}
+
 	/** Ends the simulated threads at the end of the run. */
 	void close() {
 		this.pools.forEach(SimulatedThreads::close);
