@@ -112,8 +112,9 @@ final class CuratorCalls implements ZooKeeperCalls {
 		};
 		CompletableFuture<Void> set = done(
 				(callback) -> this.client.getData().usingWatcher(watcher).inBackground(callback).forPath(path));
+		// locally: the client would else set the watch again after an interruption
 		return new Watch(set, () -> done(
-				(callback) -> this.client.watchers().remove(watcher).quietly().inBackground(callback).forPath(path)));
+				(callback) -> this.client.watchers().remove(watcher).locally().inBackground(callback).forPath(path)));
 	}
 
 	@Override

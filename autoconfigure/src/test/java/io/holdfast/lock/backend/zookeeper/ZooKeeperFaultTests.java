@@ -350,6 +350,24 @@ class ZooKeeperFaultTests {
 		assertThat(this.store.remembered()).isZero();
 	}
 
+	/** The client sets its watches again once it is connected again. */
+	@Slow
+	@Test
+	void waiterThatGivesUpWithoutAConnectionLeavesNoWatch() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim waiter = claim(LOCK);
+		refused(this.store, waiter);
+		Awaitility.await("the watch").atMost(BOUND).until(() -> !watchedNodes().isEmpty());
+		this.wire.refuse("");
+		assertThat(succeeds(this.store.abandon(waiter).toCompletableFuture())).isFalse();
+		this.wire.refuseNothing();
+		Awaitility.await("the withdrawal")
+			.atMost(BOUND)
+			.until(() -> succeeds(this.store.abandon(waiter).toCompletableFuture()));
+		assertThat(watchedNodes()).isEmpty();
+		released(this.other, holder);
+	}
+
 	private static List<String> watchedNodes() throws Exception {
 		return server.ask("wchp").lines().filter((line) -> line.startsWith("/holdfast/")).toList();
 	}
