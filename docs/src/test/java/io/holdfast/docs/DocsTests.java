@@ -40,6 +40,10 @@ class DocsTests {
 
 	private static final Pattern TEST_CLASS = Pattern.compile("`([A-Z]\\w+Tests)\\b[^`]*`");
 
+	private static final Pattern FAULT = Pattern.compile("\\b[A-Z]{2}\\d+\\b");
+
+	private static final Pattern FAULT_ROW = Pattern.compile("(?m)^\\| ([A-Z]{2}\\d+) \\|");
+
 	private static final Pattern CLIENT_VERSION = Pattern.compile("<[a-z-]+\\.version>(.*)</");
 
 	private static final Pattern TABLE = Pattern.compile("create table \\w+ \\((?:[^()]|\\([^()]*\\))*\\)");
@@ -196,6 +200,14 @@ class DocsTests {
 				.hasSizeGreaterThan(20)
 				.allMatch((type) -> Pattern.compile("`" + type + "\\b").matcher(page).find(), "is named in the page");
 		}
+	}
+
+	@Test
+	void faultsHaveNumbersOfTheirOwnThatExist() {
+		String page = Page.text(Page.PROJECT.resolve("docs/internals/faults.md"));
+		List<String> rows = FAULT_ROW.matcher(page).results().map((row) -> row.group(1)).toList();
+		assertThat(rows).hasSizeGreaterThan(100).doesNotHaveDuplicates();
+		assertThat(FAULT.matcher(page).results().map(MatchResult::group)).isSubsetOf(rows);
 	}
 
 	/** Covers the named tests, so that a page cannot make a claim that no test proves. */
