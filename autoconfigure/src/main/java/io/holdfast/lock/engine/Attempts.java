@@ -116,9 +116,12 @@ final class Attempts {
 		this.mayHaveLeftClaim = keepsClaim;
 	}
 
-	/** Records that an attempt failed permanently, or completed without a result. */
+	/**
+	 * Records that an attempt failed permanently, or completed without a result. After an
+	 * unexpected error, such as one of too little memory, the store may hold state.
+	 */
 	void failed(Attempt attempt, @Nullable Throwable failure) {
-		this.mayHaveLeftClaim = failure == null || attempt.mayHaveLeftClaimBefore;
+		this.mayHaveLeftClaim = !(failure instanceof LockException) || attempt.mayHaveLeftClaimBefore;
 	}
 
 	/**

@@ -23,8 +23,9 @@ import io.holdfast.lock.LockState;
  * Implementations are thread-safe. No method throws an exception. A permanent failure,
  * such as a rejected password, completes the stage with a
  * {@link io.holdfast.lock.LockBackendException}. Every unknown outcome is reported as
- * {@code Indeterminate}. An answer takes no longer than the client's own timeout; the
- * engine does not rely on that.
+ * {@code Indeterminate}. The engine withdraws a claim whose attempt fails with an
+ * unexpected error. An answer takes no longer than the client's own timeout; the engine
+ * does not rely on that.
  *
  * <p>
  * Implementations must pass {@code LockBackendContract}.

@@ -381,4 +381,16 @@ class HoldFaultTests {
 
 	}
 
+	/** The error may follow the grant, as one of too little memory. */
+	@Test
+	void claimIsWithdrawnAfterAnUnexpectedErrorOfItsAttempt() {
+		this.backend.acquires.add((claim) -> {
+			this.backend.answer(claim);
+			throw new NoClassDefFoundError("undeployed");
+		});
+		assertThat(this.fixture.acquire(request())).isCompletedExceptionally();
+		assertThat(this.backend.owners).isEmpty();
+		this.fixture.assertNothingLeft();
+	}
+
 }
