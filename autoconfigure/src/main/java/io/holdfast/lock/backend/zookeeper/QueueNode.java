@@ -183,7 +183,7 @@ final class QueueNode {
 			}
 			this.creation = mine;
 		}
-		create.get().whenComplete((done, failure) -> {
+		Stages.attempt(create).whenComplete((done, failure) -> {
 			synchronized (this) {
 				this.creation = null;
 				this.uncertain |= failure != null;

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.test.StoppedClock;
 
@@ -27,6 +28,8 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 	private String holding = "nothing";
 
 	private final List<String> sent = new ArrayList<>();
+
+	private @Nullable Error error;
 
 	private Consumer<Connection> listener = (state) -> {
 	};
@@ -59,6 +62,11 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 	/** Holds each later request of a kind, for the test to carry out and to answer. */
 	void hold(String kind) {
 		this.holding = kind;
+	}
+
+	/** Lets the next request end in an error of the calling thread after it was sent. */
+	void failNextCall(Error error) {
+		this.error = error;
 	}
 
 	void holdNothing() {
@@ -109,6 +117,11 @@ final class ScriptedZooKeeper implements ZooKeeperCalls {
 		else {
 			request.carryOut();
 			request.answer();
+		}
+		Error thrown = this.error;
+		this.error = null;
+		if (thrown != null) {
+			throw thrown;
 		}
 		return request.answer;
 	}

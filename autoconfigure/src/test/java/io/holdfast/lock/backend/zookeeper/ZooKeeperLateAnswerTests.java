@@ -169,4 +169,17 @@ class ZooKeeperLateAnswerTests extends ScriptedClients {
 		this.calls.holdNothing();
 	}
 
+	/**
+	 * The error may come after the request was sent, as when there is too little memory.
+	 */
+	@Test
+	void claimWhoseCreationFailsUnexpectedlyIsWithdrawn() throws Exception {
+		Claim claim = claim(LOCK);
+		this.calls.hold("create");
+		this.calls.failNextCall(new NoClassDefFoundError("undeployed"));
+		assertThat(answer(this.store.tryAcquire(claim))).isInstanceOf(AcquireResult.Indeterminate.class);
+		this.calls.next().carryOut();
+		assertThat(this.store.abandon(claim).toCompletableFuture()).isCompleted();
+	}
+
 }
