@@ -10,8 +10,10 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -181,12 +183,18 @@ public final class UnlockedBeans {
 		return (methods.isEmpty() || isLocked(bean) || isMock(bean)) ? null : methods.iterator().next();
 	}
 
-	/**
-	 * Returns whether a bean has its lock. A target that changes is a bean of its own.
-	 */
 	private static boolean isLocked(@Nullable Object bean) {
-		return bean instanceof Advised proxy && (AdviceChain.containsLock(proxy) || !proxy.getTargetSource().isStatic()
-				|| isLocked(AopProxyUtils.getSingletonTarget(proxy)));
+		return bean instanceof Advised proxy && (AdviceChain.containsLock(proxy) || isTargetLocked(proxy));
+	}
+
+	/**
+	 * Returns whether the target of a proxy has its lock. One that changes is a bean of
+	 * its own, unless the application exchanges it.
+	 */
+	private static boolean isTargetLocked(Advised proxy) {
+		TargetSource source = proxy.getTargetSource();
+		return (source instanceof HotSwappableTargetSource exchanged) ? isLocked(exchanged.getTarget())
+				: !source.isStatic() || isLocked(AopProxyUtils.getSingletonTarget(proxy));
 	}
 
 	/**

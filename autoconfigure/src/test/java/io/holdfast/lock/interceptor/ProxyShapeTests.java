@@ -13,6 +13,7 @@ import org.springframework.aop.framework.ProxyFactoryBean;
 import org.springframework.aop.support.DelegatingIntroductionInterceptor;
 import org.springframework.aop.target.AbstractLazyCreationTargetSource;
 import org.springframework.aop.target.EmptyTargetSource;
+import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -136,6 +137,14 @@ class ProxyShapeTests {
 	@Test
 	void frozenProxyStopsTheStart() {
 		ProxyFactory factory = new ProxyFactory(new LockedPlain());
+		factory.setFrozen(true);
+		this.runner.withBean("bean", Object.class, factory::getProxy).run(ProxyShapeTests::requireStoppedByFrozenProxy);
+	}
+
+	/** Unlike other targets that change, the target is no bean. */
+	@Test
+	void frozenProxyWithAnExchangeableTargetStopsTheStart() {
+		ProxyFactory factory = new ProxyFactory(Plain.class, new HotSwappableTargetSource(new LockedPlain()));
 		factory.setFrozen(true);
 		this.runner.withBean("bean", Object.class, factory::getProxy).run(ProxyShapeTests::requireStoppedByFrozenProxy);
 	}
