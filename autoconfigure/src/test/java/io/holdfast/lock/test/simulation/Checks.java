@@ -173,7 +173,7 @@ public final class Checks {
 	 * @param ownerId the owner id
 	 */
 	void revoked(String ownerId) {
-		this.revokedAt.putIfAbsent(ownerId, this.simulation.now());
+		this.revokedAt.put(ownerId, this.simulation.now());
 	}
 
 	/** A holder notices with the next renewal, or when the validity has elapsed. */
