@@ -50,9 +50,9 @@ final class Pass implements TransactionSynchronization {
 		return !FinishedTransaction.isOver(this.connection);
 	}
 
-	PassedHolds.Earlier as(PassedHold own, boolean sameHold) {
+	PassedHolds.Earlier as(boolean sameHold, boolean used) {
 		return new PassedHolds.Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty(), this.first,
-				this.granted && !this.undone && PassedHolds.hasUsed(this.connection, own));
+				this.granted && !this.undone && used);
 	}
 
 	@Override

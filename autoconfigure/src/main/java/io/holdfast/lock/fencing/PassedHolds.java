@@ -81,15 +81,17 @@ final class PassedHolds {
 	}
 
 	/**
-	 * Whether the current transaction has passed with a hold and a connection, its own or
-	 * that of an outer one.
+	 * Returns what the current transaction has passed with. Spring copies and sorts all
+	 * callbacks for that, so this must not be repeated for each hold.
 	 */
-	static boolean hasUsed(ConnectionHolder connection, PassedHold hold) {
-		return ofTransaction().anyMatch((pass) -> pass.connection == connection && pass.passed.contains(hold));
+	private static Set<Use> uses() {
+		return ofTransaction()
+			.flatMap((pass) -> pass.passed.stream().map((hold) -> new Use(pass.connection, hold)))
+			.collect(Collectors.toSet());
 	}
 
-	private static void noteUsed(ConnectionHolder connection, Set<PassedHold> holds) {
-		if (!holds.stream().allMatch((hold) -> hasUsed(connection, hold))) {
+	private static void noteUse(Set<PassedHold> holds, ConnectionHolder connection, Set<Use> used) {
+		if (!holds.stream().allMatch((hold) -> used.contains(new Use(connection, hold)))) {
 			register(new Pass(holds, connection, false));
 		}
 	}
@@ -111,8 +113,9 @@ final class PassedHolds {
 		Map<PassedHold, LockHandle> left = new LinkedHashMap<>();
 		holds.forEach((hold) -> left.putIfAbsent(PassedHold.of(hold, database), hold));
 		Map<Earlier, List<LockHandle>> passed = new LinkedHashMap<>();
+		Set<Use> used = uses();
 		left.forEach((own, hold) -> {
-			Earlier earlier = earlier(own, connection);
+			Earlier earlier = earlier(own, connection, used);
 			if (earlier != null) {
 				passed.computeIfAbsent(earlier, (key) -> new ArrayList<>()).add(hold);
 			}
@@ -124,7 +127,7 @@ final class PassedHolds {
 					});
 				}
 				else {
-					noteUsed(earlier.connection(), passedHolds(among, database));
+					noteUse(passedHolds(among, database), earlier.connection(), used);
 				}
 				among.forEach((hold) -> left.remove(PassedHold.of(hold, database)));
 			}
@@ -136,18 +139,18 @@ final class PassedHolds {
 		return holds.stream().map((hold) -> PassedHold.of(hold, database)).collect(Collectors.toSet());
 	}
 
-	private static @Nullable Earlier earlier(PassedHold own, ConnectionHolder connection) {
+	private static @Nullable Earlier earlier(PassedHold own, ConnectionHolder connection, Set<Use> used) {
 		Map<PassedHold, Pass> all = current();
 		Pass same = all.get(own);
 		if (same != null && same.isOpen() && !(same.undone && same.connection == connection)) {
-			return same.as(own, true);
+			return same.as(true, used.contains(new Use(same.connection, own)));
 		}
 		return all.entrySet()
 			.stream()
 			.filter((other) -> other.getKey().isOfSameLock(own))
 			.map(Map.Entry::getValue)
 			.filter((other) -> other.connection != connection && other.isOpen())
-			.map((other) -> other.as(own, false))
+			.map((other) -> other.as(false, false))
 			.findFirst()
 			.orElse(null);
 	}
@@ -247,6 +250,17 @@ final class PassedHolds {
 	 */
 	record Earlier(ConnectionHolder connection, boolean sameHold, boolean beforeSavepoint, boolean first,
 			boolean granted) {
+
+	}
+
+	/**
+	 * A hold with which a transaction has passed.
+	 *
+	 * @param connection the resource of the connection with which it has passed, its own
+	 * or that of an outer one
+	 * @param hold the hold
+	 */
+	private record Use(ConnectionHolder connection, PassedHold hold) {
 
 	}
 
