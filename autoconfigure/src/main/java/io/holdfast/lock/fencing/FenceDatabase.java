@@ -2,6 +2,7 @@ package io.holdfast.lock.fencing;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -62,8 +63,8 @@ final class FenceDatabase {
 			return known;
 		}
 		String database = likely(connection.getConnection());
-		ConnectionHolder outer = PassedHolds.outer(database, connection);
-		return (outer != null) ? inner(database, outer, connection) : database;
+		Set<ConnectionHolder> outer = PassedHolds.outer(database, connection);
+		return outer.isEmpty() ? database : inner(database, outer, connection);
 	}
 
 	/**
@@ -90,14 +91,19 @@ final class FenceDatabase {
 		}
 	}
 
-	private String inner(String likely, ConnectionHolder outer, ConnectionHolder connection) {
+	/**
+	 * Asks several outer transactions if necessary: after a rollback to a savepoint, one
+	 * may not have passed any more.
+	 */
+	private String inner(String likely, Set<ConnectionHolder> outer, ConnectionHolder connection) {
 		for (TransactionSynchronization present : TransactionSynchronizationManager.getSynchronizations()) {
 			if (present instanceof Inner inner && inner.connection == connection && inner.likely.equals(likely)) {
 				return inner.database;
 			}
 		}
 		String own = answer(connection, (asked) -> this.sql.get().database(asked, this.table));
-		String database = (own == null || hasPassed(outer, own)) ? likely : likely + " " + own;
+		String database = (own == null || outer.stream().anyMatch((each) -> hasPassed(each, own))) ? likely
+				: likely + " " + own;
 		TransactionSynchronizationManager.registerSynchronization(new Inner(connection, likely, database));
 		return database;
 	}

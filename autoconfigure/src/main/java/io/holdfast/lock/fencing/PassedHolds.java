@@ -85,8 +85,7 @@ final class PassedHolds {
 	 * callbacks for that, so this must not be repeated for each hold.
 	 */
 	private static Set<Use> uses() {
-		return ofTransaction()
-			.flatMap((pass) -> pass.passed.stream().map((hold) -> new Use(pass.connection, hold)))
+		return ofTransaction().flatMap((pass) -> pass.passed.stream().map((hold) -> new Use(pass.connection, hold)))
 			.collect(Collectors.toSet());
 	}
 
@@ -198,18 +197,17 @@ final class PassedHolds {
 	}
 
 	/**
-	 * Returns the connection of an open transaction that has passed, or {@code null}.
-	 * @param database the database to which it leads
+	 * Returns the connections of the open transactions that have passed.
+	 * @param database the database to which they lead
 	 * @param inner the resource of another connection
 	 */
-	static @Nullable ConnectionHolder outer(String database, ConnectionHolder inner) {
+	static Set<ConnectionHolder> outer(String database, ConnectionHolder inner) {
 		return current().entrySet()
 			.stream()
 			.filter((passed) -> passed.getKey().database().equals(database) && passed.getValue().isOpen())
 			.map((passed) -> passed.getValue().connection)
 			.filter((connection) -> connection != inner)
-			.findFirst()
-			.orElse(null);
+			.collect(Collectors.toSet());
 	}
 
 	/** Called when a nested transaction has ended, and with it its savepoint. */

@@ -1,6 +1,7 @@
 package io.holdfast.lock.fencing;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -378,6 +379,19 @@ class FencedInnerTransactionTests {
 		});
 		assertThat(exists("first")).isTrue();
 		assertThat(exists("second")).isTrue();
+	}
+
+	/** PostgreSQL then no longer shows that the second one has used the table. */
+	@Test
+	void thirdTransactionDoesNotWaitForTheFirstOneAfterASavepoint() {
+		open(End.POSTGRESQL_FAILURE);
+		holding(10, "a", () -> this.outer.executeWithoutResult((first) -> this.inner.executeWithoutResult((second) -> {
+			Object savepoint = second.createSavepoint();
+			IntStream.range(0, 20).forEach((i) -> this.fence.advance(TestHold.of("other" + i, 10, "a")));
+			second.rollbackToSavepoint(savepoint);
+			this.inner.executeWithoutResult((third) -> write("third"));
+		})));
+		assertThat(exists("third")).isTrue();
 	}
 
 }
