@@ -43,7 +43,7 @@ public class H2Store implements SimulatedStore {
 
 	private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(3);
 
-	private static final int MOST_WORK = 20_000_000;
+	private static final int MOST_WORK = 2_000_000;
 
 	private static final String TABLE = JdbcContract.TABLE;
 

@@ -21,12 +21,12 @@ class JdbcSimulationTests {
 
 	@Test
 	void engineKeepsItsPromisesOnADatabase() {
-		Simulations.of("jdbc", H2Store::new).run(50);
+		Simulations.of("jdbc", H2Store::new).run(30);
 	}
 
 	@Test
 	void engineKeepsItsPromisesOnADatabaseWithHandoffs() {
-		Simulations.of("jdbc-handoff", H2Store::new, Workload.HANDOFFS).run(100);
+		Simulations.of("jdbc-handoff", H2Store::new, Workload.HANDOFFS).run(60);
 	}
 
 	/** The mutant carries out a late release although another holder has the lock. */
