@@ -148,13 +148,20 @@ public final class DistributedLockBeanPostProcessor extends AbstractBeanFactoryA
 			verify(this.verifier, type, beanName);
 		}
 		Object locked = withLock(bean, type, beanName);
-		if (this.unlocked != null && before != null && before != bean.getClass()) {
-			this.unlocked.requireLocked(beanName, before, locked);
-		}
 		if (this.unlocked != null) {
-			this.unlocked.requireOpen(beanName, locked);
+			verifyLocked(this.unlocked, (before != null) ? before : this.unlocked.replacedType(beanName, bean), bean,
+					locked, beanName);
 		}
 		return locked;
+	}
+
+	private static void verifyLocked(UnlockedBeans unlocked, @Nullable Class<?> before, Object bean, Object locked,
+			String beanName) {
+		if (before != null && before != bean.getClass()) {
+			unlocked.requireLocked(beanName, before, locked);
+		}
+		unlocked.requireOpen(beanName, locked);
+		unlocked.requireLockedTarget(beanName, locked);
 	}
 
 	private Object withLock(Object bean, Class<?> type, String beanName) {

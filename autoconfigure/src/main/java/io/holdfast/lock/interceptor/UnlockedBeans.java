@@ -28,6 +28,9 @@ import io.holdfast.lock.LockConfigurationException;
  */
 public final class UnlockedBeans {
 
+	/** Spring's class of a product that a factory bean returned as {@code null}. */
+	private static final String NO_PRODUCT = "org.springframework.beans.factory.support.NullBean";
+
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	/**
@@ -92,6 +95,48 @@ public final class UnlockedBeans {
 				throw LockMethodSpecs.problem(method,
 						"a post-processor has replaced the bean '%s' with an object of %s, which does not have this annotation, so the method would run without its lock. Declare the annotation in an interface that this object implements, or let the post-processor replace the bean in postProcessAfterInitialization and have no order (neither Ordered nor PriorityOrdered)"
 							.formatted(name, bean.getClass().getName()));
+			}
+		}
+	}
+
+	/**
+	 * Returns the class that a bean should have according to its definition or its
+	 * factory. A post-processor may have replaced it before any other one saw it. An
+	 * object that is only initialized under the name of a bean is not in creation.
+	 * @param name the name of the bean
+	 * @param bean the bean
+	 * @return the class, or {@code null} if the bean is of that class
+	 */
+	@Nullable Class<?> replacedType(String name, Object bean) {
+		boolean created = this.beanFactory.containsBeanDefinition(name) && this.beanFactory.isCurrentlyInCreation(name);
+		boolean present = !(bean instanceof FactoryBean) && !bean.getClass().getName().equals(NO_PRODUCT);
+		Class<?> type = (created && present) ? this.beanFactory.getType(name, false) : null;
+		return (type != null && !type.isInstance(bean)) ? type : null;
+	}
+
+	/**
+	 * Verifies a bean that is a proxy of the application's own. Its target is no bean, so
+	 * it has no locks.
+	 * @param name the name of the bean
+	 * @param bean the bean
+	 * @throws LockConfigurationException if the proxy runs a method of its target without
+	 * its lock
+	 */
+	void requireLockedTarget(String name, Object bean) {
+		Object proxy = HandlerTargets.behindAdvice(bean);
+		for (Object target : HandlerTargets.of(proxy)) {
+			Class<?> type = ClassUtils.getUserClass(LockedType.of(target));
+			for (Method method : LockAnnotations.methods(type)) {
+				DistributedLock lock = LockAnnotations.find(method, type);
+				boolean locked = HandlerTargets.shared(proxy, target)
+					.filter((callable) -> LockAnnotations.specific(callable, type).equals(method))
+					.allMatch((callable) -> isLocked(bean)
+							&& Objects.equals(LockAnnotations.find(callable, proxy.getClass()), lock));
+				if (!locked && !isLocked(target) && !isMock(target)) {
+					throw LockMethodSpecs.problem(method,
+							"the bean '%s' is a proxy around an object that is no bean, so the method would run without its lock. Declare the annotation in the interface of the proxy, or make the object a bean and inject it into the proxy"
+								.formatted(name));
+				}
 			}
 		}
 	}
