@@ -54,6 +54,12 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 			.formatted(this.options.table(), ex.getSQLState());
 	}
 
+	/** Returns the cause of an unknown outcome, with a remedy if there is one. */
+	Exception unknown(SQLException ex) {
+		LockBackendException exhausted = poolExhausted(ex);
+		return (exhausted != null) ? exhausted : JdbcErrors.unknown(ex);
+	}
+
 	/** Returns an exception that names the remedy, or the given one. */
 	Exception ofQuery(SQLException ex) {
 		LockBackendException exhausted = poolExhausted(ex);
@@ -77,7 +83,7 @@ record AdvisoryErrors(AdvisoryLockOptions options) {
 	 * Creates the exception for a connection pool that is exhausted, or cannot fill up.
 	 * @return the exception, or {@code null} if the pool is not the cause
 	 */
-	@Nullable LockBackendException poolExhausted(SQLException ex) {
+	private @Nullable LockBackendException poolExhausted(SQLException ex) {
 		LockBackendException exhausted = JdbcErrors.poolExhausted(ex);
 		if (exhausted == null || JdbcErrors.hasOpenedNone(ex)) {
 			return exhausted;

@@ -128,9 +128,8 @@ public final class AdvisoryLockBackend implements LockBackend, AutoCloseable {
 		catch (SQLException ex) {
 			this.sessions.responded(false);
 			LockBackendException definite = this.errors.definite(ex, claim.lock());
-			LockBackendException exhausted = this.errors.poolExhausted(ex);
-			return (definite != null) ? CompletableFuture.failedFuture(definite) : CompletableFuture
-				.completedFuture(new AcquireResult.Indeterminate((exhausted != null) ? exhausted : ex));
+			return (definite != null) ? CompletableFuture.failedFuture(definite)
+					: CompletableFuture.completedFuture(new AcquireResult.Indeterminate(this.errors.unknown(ex)));
 		}
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);

@@ -40,6 +40,9 @@ final class JdbcErrors {
 	 */
 	private static final String PREPARED_BEFORE = "42P05";
 
+	/** The server has an option, which for changes of rows is {@code read_only}. */
+	private static final int READ_ONLY_OPTION_OF_MARIADB = 1290;
+
 	/** The user has too many connections, or has sent too many requests in this hour. */
 	private static final Set<Integer> LIMITS_OF_MARIADB = Set.of(1203, 1226);
 
@@ -59,7 +62,7 @@ final class JdbcErrors {
 
 	/**
 	 * Returns the cause of an unknown outcome, with a remedy if the connection pool or
-	 * the disk of the database is it.
+	 * the disk of the database is it, or if the database is read-only.
 	 */
 	static Exception unknown(SQLException ex) {
 		LockBackendException exhausted = poolExhausted(ex);
@@ -67,7 +70,17 @@ final class JdbcErrors {
 			return exhausted;
 		}
 		LockBackendException full = diskFull(ex);
-		return (full != null) ? full : ex;
+		if (full != null) {
+			return full;
+		}
+		return isReadOnly(ex) ? new LockBackendException(
+				"The database rejects changes: %s. Connect to the primary server, with a user that may write."
+					.formatted(Failures.rootMessage(ex)),
+				ex) : ex;
+	}
+
+	private static boolean isReadOnly(SQLException ex) {
+		return SqlStates.startsWith(ex, SqlStates.READ_ONLY) || ex.getErrorCode() == READ_ONLY_OPTION_OF_MARIADB;
 	}
 
 	/**
@@ -147,12 +160,6 @@ final class JdbcErrors {
 		}
 		if (SqlStates.startsWith(ex, "28")) {
 			return new LockBackendException("Backend jdbc: " + loginRejected(ex), ex);
-		}
-		if (SqlStates.startsWith(ex, SqlStates.READ_ONLY)) {
-			return new LockBackendException(
-					"Backend jdbc: the database rejects changes (SQL state %s): %s. Connect to the primary server, with a user that may write."
-						.formatted(ex.getSQLState(), Failures.rootMessage(ex)),
-					ex);
 		}
 		return ex;
 	}

@@ -147,6 +147,16 @@ class AdvisoryConnectionTests {
 		assertThat(answer(store.status()).details()).containsEntry("mode", "advisory");
 	}
 
+	/** A standby that has not been promoted, for example. */
+	@Test
+	void databaseThatRejectsChangesIsReportedWithTheRemedy() throws Exception {
+		HikariDataSource pool = postgres.pool(1);
+		pool.setConnectionInitSql("SET default_transaction_read_only = on");
+		AcquireResult result = ask(postgres.backend(pool), claim(this.lock));
+		assertThat(((AcquireResult.Indeterminate) result).cause()).isInstanceOf(LockBackendException.class)
+			.hasMessageContaining("Connect to the primary server");
+	}
+
 	@Test
 	void otherDatabaseIsRejected() {
 		DriverManagerDataSource h2 = new DriverManagerDataSource("jdbc:h2:mem:" + UUID.randomUUID());

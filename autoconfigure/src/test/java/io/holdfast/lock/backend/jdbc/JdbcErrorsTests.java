@@ -77,6 +77,20 @@ class JdbcErrorsTests {
 		assertThat(JdbcErrors.ofQuery(full, "locks")).hasMessageContaining("Free space on it");
 	}
 
+	/** The second one is the message of MariaDB and MySQL with {@code read_only}. */
+	@Test
+	void databaseThatRejectsChangesIsNamedWithItsRemedy() {
+		for (SQLException readOnly : List.of(
+				new SQLException("ERROR: cannot execute INSERT in a read-only transaction", "25006"),
+				new SQLException("The server is running with the --read-only option", "HY000", 1290))) {
+			assertThat(JdbcErrors.unknown(readOnly)).isInstanceOf(LockBackendException.class)
+				.hasMessageStartingWith("The database rejects changes: SQLException: " + readOnly.getMessage())
+				.hasMessageEndingWith("Connect to the primary server, with a user that may write.");
+			assertThat(JdbcErrors.definite(readOnly, LOCK, "locks")).isNull();
+			assertThat(JdbcErrors.ofQuery(readOnly, "locks")).hasMessageContaining("Connect to the primary server");
+		}
+	}
+
 	@Test
 	void poolWithoutAConnectionInUseIsNotExhausted() {
 		SQLException restarting = new SQLTransientConnectionException(
