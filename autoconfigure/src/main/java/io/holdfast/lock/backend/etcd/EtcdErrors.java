@@ -37,6 +37,11 @@ final class EtcdErrors {
 	 */
 	private static final String NO_SPACE = "database space exceeded";
 
+	/**
+	 * The error of every request after an alarm that the data of the members differ.
+	 */
+	private static final String CORRUPT = "corrupt cluster";
+
 	private EtcdErrors() {
 	}
 
@@ -139,6 +144,9 @@ final class EtcdErrors {
 		}
 		if (isLoginOutdated(cause)) {
 			return "etcd could not be used: %s. The next request logs in again. If the error remains, check that all members of etcd have the same '--auth-token'.";
+		}
+		if (text(cause).contains(CORRUPT)) {
+			return "etcd could not be used: %s. Replace the members whose data differ, and then clear the alarm with 'etcdctl alarm disarm'.";
 		}
 		return "etcd could not be used: %s. Check that it is running, its endpoints, and whether it uses TLS.";
 	}

@@ -53,6 +53,13 @@ class EtcdErrorsTests extends LateEtcdBackend {
 					"etcd could not be used: UNAVAILABLE: unresolved address. Check that it is running, its endpoints, and whether it uses TLS.");
 	}
 
+	@Test
+	void corruptClusterNamesTheAlarm() {
+		Status corrupt = Status.DATA_LOSS.withDescription("etcdserver: corrupt cluster");
+		assertThat(EtcdErrors.unknown(corrupt.asRuntimeException(), "/holdfast/shop/")).hasMessage(
+				"etcd could not be used: DATA_LOSS: etcdserver: corrupt cluster. Replace the members whose data differ, and then clear the alarm with 'etcdctl alarm disarm'.");
+	}
+
 	@ParameterizedTest
 	@MethodSource("outdatedLogins")
 	void outdatedLoginNamesTheTokensOfTheMembers(Status outdated) {
