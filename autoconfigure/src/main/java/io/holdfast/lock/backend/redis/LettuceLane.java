@@ -3,6 +3,7 @@ package io.holdfast.lock.backend.redis;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -23,13 +24,16 @@ final class LettuceLane {
 
 	private final Runnable onReplica;
 
+	private final AtomicBoolean leftReplica = new AtomicBoolean();
+
 	private volatile SharedAttempt<LettuceConnection> connection;
 
 	/**
 	 * Creates a lane. Opens no connection.
 	 * @param open opens a connection
 	 * @param onReplica called when a connection to a server that has become a replica is
-	 * replaced
+	 * replaced, and again after the first response on another one: connections that were
+	 * opened in between may lead to the replica, too
 	 */
 	LettuceLane(Supplier<CompletionStage<LettuceConnection>> open, Runnable onReplica) {
 		this.open = open;
@@ -70,7 +74,13 @@ final class LettuceLane {
 	private <T> CompletionStage<T> send(SharedAttempt<LettuceConnection> used, LettuceConnection connection,
 			Function<LettuceConnection, ? extends CompletionStage<T>> request) {
 		return request.apply(connection).whenComplete((value, failure) -> {
-			if (failure != null && RedisErrors.isReadOnly(failure) && replace(used)) {
+			if (failure == null) {
+				if (this.leftReplica.get() && this.connection == used && this.leftReplica.compareAndSet(true, false)) {
+					this.onReplica.run();
+				}
+			}
+			else if (RedisErrors.isReadOnly(failure) && replace(used)) {
+				this.leftReplica.set(true);
 				this.onReplica.run();
 			}
 		});

@@ -2,9 +2,11 @@ package io.holdfast.lock.backend.redis;
 
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -12,6 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
+import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.test.server.RedisServer;
 import io.holdfast.lock.test.server.ServerProcess;
 import io.holdfast.lock.test.server.TcpProxy;
@@ -89,17 +92,44 @@ class RedisRoleChangeTests {
 		}
 	}
 
+	@Test
+	@DisplayName("notifications leave the demoted server, though their next connection leads to it as well")
+	void notificationsLeaveTheDemotedServerOnceRequestsHave() throws Exception {
+		try (RedisLockBackend backend = backend(RedisLibrary.LETTUCE)) {
+			Grant held = granted(backend, claim(LOCK));
+			demote();
+			String first = channelAtTheDemotedServer();
+			assertThat(get(backend.release(held))).isInstanceOf(ReleaseResult.Indeterminate.class);
+			Awaitility.await("the next connection")
+				.until(this::channelAtTheDemotedServer, (next) -> !next.isEmpty() && !next.equals(first));
+			this.address.forwardNewTo(this.replica.port());
+			soonReleased(backend, held);
+			Awaitility.await("a subscription").until(() -> !this.replica.ask("pubsub", "channels", "test:*").isEmpty());
+		}
+	}
+
+	private String channelAtTheDemotedServer() {
+		return this.primary.ask("client", "list", "type", "pubsub")
+			.lines()
+			.map((line) -> line.replaceFirst(" .*", ""))
+			.collect(Collectors.joining());
+	}
+
 	private RedisLockBackend backend(RedisLibrary library) {
 		return library.backend("redis://" + ServerProcess.HOST + ":" + this.address.port());
 	}
 
 	private void changeRoles() {
+		demote();
+		this.address.forwardNewTo(this.replica.port());
+	}
+
+	private void demote() {
 		Awaitility.await("the lock").until(() -> this.replica.keys("*:lock").size() == 1);
 		this.replica.ask("replicaof", "no", "one");
 		this.primary.ask("replicaof", ServerProcess.HOST, Integer.toString(this.replica.port()));
 		Awaitility.await("replication")
 			.until(() -> this.primary.ask("info", "replication").contains("master_link_status:up"));
-		this.address.forwardNewTo(this.replica.port());
 	}
 
 }
