@@ -8,6 +8,8 @@ import java.util.function.BiFunction;
 
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 
+import io.holdfast.lock.support.SqlStates;
+
 /**
  * Statements for a shared lock. Each reader has a row of its own. The lock's row contains
  * when the last reader's lease expires, so a writer checks only that row. Every change of
@@ -43,7 +45,7 @@ record SharedRows(JdbcConnections connections, JdbcStatements sql, ClaimParamete
 		}
 		catch (SQLException ex) {
 			// a concurrent transaction has inserted the row, which is sufficient
-			if (!JdbcErrors.isDuplicate(ex)) {
+			if (!JdbcErrors.isDuplicate(ex) && !SqlStates.isChangedSinceSnapshot(ex)) {
 				throw ex;
 			}
 		}
