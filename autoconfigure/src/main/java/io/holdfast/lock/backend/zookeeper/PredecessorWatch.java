@@ -72,16 +72,29 @@ final class PredecessorWatch {
 		Watch watch = new Watch(path, signal, request.cancel());
 		forget(queueNode.watch.getAndSet(watch));
 		request.set().whenComplete((seen, failure) -> {
+			if (failure == null) {
+				removeUnlessPresent(queueNode, watch);
+			}
 			// no server that this client may use shows less than it has seen
-			if (failure != null && mayBeGone(failure)) {
+			else if (mayBeGone(failure)) {
 				changed.accept(ZooKeeperCalls.noNode(failure));
 			}
-			else if (failure != null) {
+			else {
 				// the next attempt sets the watch again
 				queueNode.watch.compareAndSet(watch, null);
 				warnOfDenial(queueNode, failure);
 			}
 		});
+	}
+
+	/**
+	 * Removes a watch that was stopped before it was set: the client repeats the request
+	 * after an interruption.
+	 */
+	private static void removeUnlessPresent(QueueNode queueNode, Watch watch) {
+		if (queueNode.watch.get() != watch) {
+			watch.cancel().run();
+		}
 	}
 
 	/**

@@ -83,6 +83,22 @@ class ZooKeeperLateAnswerTests extends ScriptedClients {
 		released(this.store, granted(this.store, claim));
 	}
 
+	/**
+	 * The client repeats the request after an interruption. It would keep the claim in
+	 * memory for as long as the holder keeps the lock.
+	 */
+	@Test
+	void watchThatIsSetAfterItsWaiterHasGivenUpIsRemoved() throws Exception {
+		Grant holder = granted(this.other, claim(LOCK));
+		Claim claim = claim(LOCK);
+		this.calls.hold("watch");
+		refused(this.store, claim);
+		answer(this.store.abandon(claim));
+		this.calls.next().carryOut().answer();
+		assertThat(this.server.watches()).isZero();
+		released(this.other, holder);
+	}
+
 	/** Without its node, the later attempt would wait for a signal that never comes. */
 	@Test
 	void lateRejectionOfAnEarlierAttemptLeavesTheWaiterInTheQueue() throws Exception {
