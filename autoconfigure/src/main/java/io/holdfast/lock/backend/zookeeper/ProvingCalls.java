@@ -77,16 +77,28 @@ final class ProvingCalls implements ZooKeeperCalls {
 			}
 			this.heartbeatUnderWay = true;
 		}
+		try {
+			sendHeartbeat();
+		}
+		catch (RuntimeException | Error ex) {
+			heartbeatEnds();
+			throw ex;
+		}
+	}
+
+	private void sendHeartbeat() {
 		long sentAt = this.clock.nanos();
 		long session = this.calls.session();
 		sync(this.heartbeatPath).whenComplete((done, failure) -> {
 			if (failure != null && ZooKeeperCalls.connectionLost(failure)) {
 				this.guarantee.disconnected(session, sentAt);
 			}
-			synchronized (this) {
-				this.heartbeatUnderWay = false;
-			}
+			heartbeatEnds();
 		});
+	}
+
+	private synchronized void heartbeatEnds() {
+		this.heartbeatUnderWay = false;
 	}
 
 	private <T extends @Nullable Object> CompletableFuture<T> proving(boolean committed,

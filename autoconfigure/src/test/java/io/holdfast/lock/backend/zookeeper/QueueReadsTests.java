@@ -8,8 +8,6 @@ import org.apache.zookeeper.KeeperException;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
-import io.holdfast.lock.support.SchedulingClock;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -21,7 +19,7 @@ class QueueReadsTests {
 
 	private final List<CompletableFuture<List<QueueNodeName>>> sent = new ArrayList<>();
 
-	private final Timers timers = new Timers();
+	private final ScriptedTimers timers = new ScriptedTimers();
 
 	private final QueueReads reads = new QueueReads(this::send, this.timers);
 
@@ -63,16 +61,16 @@ class QueueReadsTests {
 	}
 
 	private void assertNothingLeft() {
-		assertThat(this.timers.tasks).isEmpty();
+		assertThat(this.timers.tasks()).isEmpty();
 		assertThat(this.reads).extracting("latest", InstanceOfAssertFactories.MAP).isEmpty();
 	}
 
 	@Test
 	void readsThatAreAnsweredLeaveNothing() {
 		this.reads.read(QUEUE);
-		assertThat(this.timers.tasks).isEmpty();
+		assertThat(this.timers.tasks()).isEmpty();
 		this.reads.read(QUEUE);
-		assertThat(this.timers.tasks).hasSize(1);
+		assertThat(this.timers.tasks()).hasSize(1);
 		this.sent.get(0).complete(List.of());
 		assertThat(this.sent).hasSize(2);
 		this.sent.get(1).complete(List.of());
@@ -84,32 +82,6 @@ class QueueReadsTests {
 		this.reads.read(QUEUE);
 		this.reads.read(QUEUE + "0");
 		assertThat(this.sent).hasSize(2);
-	}
-
-	/**
-	 * A clock whose tasks run when the test says so.
-	 */
-	private static final class Timers implements SchedulingClock {
-
-		private final List<Runnable> tasks = new ArrayList<>();
-
-		@Override
-		public long nanos() {
-			return 0;
-		}
-
-		@Override
-		public Runnable after(long delayNanos, Runnable task) {
-			this.tasks.add(task);
-			return () -> this.tasks.remove(task);
-		}
-
-		void run() {
-			List<Runnable> due = List.copyOf(this.tasks);
-			this.tasks.clear();
-			due.forEach(Runnable::run);
-		}
-
 	}
 
 }
