@@ -162,8 +162,8 @@ public final class JdbcLockBackend implements LockBackend, AutoCloseable {
 	}
 
 	/**
-	 * Forgets a claim of which nothing is left: the engine does not withdraw it. A later
-	 * attempt may wait by now.
+	 * Forgets a claim that has failed: the engine does not withdraw it if nothing of it
+	 * is left. A later attempt may wait by now.
 	 */
 	private CompletionStage<AcquireResult> rejected(Claim claim, long number, RuntimeException failure) {
 		this.waits.forgetAttempt(claim.owner(), number);
