@@ -1,7 +1,6 @@
 package io.holdfast.lock.interceptor;
 
 import java.lang.reflect.Field;
-import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -13,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -30,27 +30,34 @@ final class HandlerTargets {
 	}
 
 	/**
-	 * Returns the objects with locks in the fields of the handler of a proxy. Empty for
-	 * the proxies of Spring, and for any other object.
+	 * Returns the objects with locks in the fields of the handler of a proxy, or of a
+	 * factory bean that the handler captures. Empty for the proxies of Spring, and for
+	 * any other object.
 	 */
 	static List<Object> of(Object proxy) {
 		if (!Proxy.isProxyClass(proxy.getClass()) || proxy instanceof Advised) {
 			return List.of();
 		}
-		InvocationHandler handler = Proxy.getInvocationHandler(proxy);
 		List<Object> targets = new ArrayList<>();
+		collect(Proxy.getInvocationHandler(proxy), targets);
+		return targets;
+	}
+
+	private static void collect(Object owner, List<Object> targets) {
 		try {
-			ReflectionUtils.doWithFields(handler.getClass(), (field) -> {
-				Object value = value(field, handler);
+			ReflectionUtils.doWithFields(owner.getClass(), (field) -> {
+				Object value = value(field, owner);
 				if (value != null && LockAnnotations.mayBeOn(value.getClass())) {
 					targets.add(value);
+				}
+				else if (value instanceof FactoryBean && !(owner instanceof FactoryBean)) {
+					collect(value, targets);
 				}
 			});
 		}
 		catch (IllegalStateException ex) {
 			// the class has a field of a type that is missing, so its fields are unknown
 		}
-		return targets;
 	}
 
 	private static @Nullable Object value(Field field, Object owner) throws IllegalAccessException {

@@ -89,14 +89,25 @@ public final class UnlockedBeans {
 	void requireLocked(String name, Class<?> type, Object bean) {
 		Class<?> created = ClassUtils.getUserClass(type);
 		Class<?> present = LockedType.of(bean);
+		boolean wrapped = wrapsLocked(bean, created);
 		for (Method method : LockAnnotations.methods(created)) {
-			boolean locked = isLocked(bean) && (present == created || hasSameLock(method, created, present));
+			boolean locked = wrapped
+					|| (isLocked(bean) && (present == created || hasSameLock(method, created, present)));
 			if (!locked && !isMock(bean)) {
 				throw LockMethodSpecs.problem(method,
 						"a post-processor has replaced the bean '%s' with an object of %s, which does not have this annotation, so the method would run without its lock. Declare the annotation in an interface that this object implements, or let the post-processor replace the bean in postProcessAfterInitialization and have no order (neither Ordered nor PriorityOrdered)"
 							.formatted(name, bean.getClass().getName()));
 			}
 		}
+	}
+
+	/**
+	 * Returns whether a proxy of the application's own stands for a bean with its lock.
+	 */
+	private static boolean wrapsLocked(Object bean, Class<?> type) {
+		return HandlerTargets.of(HandlerTargets.behindAdvice(bean))
+			.stream()
+			.anyMatch((target) -> isLocked(target) && type.isAssignableFrom(LockedType.of(target)));
 	}
 
 	/**
@@ -123,22 +134,26 @@ public final class UnlockedBeans {
 	 * its lock
 	 */
 	void requireLockedTarget(String name, Object bean) {
-		Object proxy = HandlerTargets.behindAdvice(bean);
-		for (Object target : HandlerTargets.of(proxy)) {
-			Class<?> type = ClassUtils.getUserClass(LockedType.of(target));
-			for (Method method : LockAnnotations.methods(type)) {
-				DistributedLock lock = LockAnnotations.find(method, type);
-				boolean locked = HandlerTargets.shared(proxy, target)
-					.filter((callable) -> LockAnnotations.specific(callable, type).equals(method))
-					.allMatch((callable) -> isLocked(bean)
-							&& Objects.equals(LockAnnotations.find(callable, proxy.getClass()), lock));
-				if (!locked && !isLocked(target) && !isMock(target)) {
-					throw LockMethodSpecs.problem(method,
-							"the bean '%s' is a proxy around an object that is no bean, so the method would run without its lock. Declare the annotation in the interface of the proxy, or make the object a bean and inject it into the proxy"
-								.formatted(name));
-				}
+		for (Object target : HandlerTargets.of(HandlerTargets.behindAdvice(bean))) {
+			Method unlocked = isLocked(target) ? null : unlockedMethod(bean, target);
+			if (unlocked != null && !isMock(target)) {
+				throw LockMethodSpecs.problem(unlocked,
+						"the bean '%s' is a proxy around an object that is no bean, so the method would run without its lock. Declare the annotation in the interface of the proxy, or make the object a bean and inject it into the proxy"
+							.formatted(name));
 			}
 		}
+	}
+
+	private static @Nullable Method unlockedMethod(Object bean, Object target) {
+		Object proxy = HandlerTargets.behindAdvice(bean);
+		Class<?> type = ClassUtils.getUserClass(LockedType.of(target));
+		return LockAnnotations.methods(type).stream().filter((method) -> {
+			DistributedLock lock = LockAnnotations.find(method, type);
+			return HandlerTargets.shared(proxy, target)
+				.filter((callable) -> LockAnnotations.specific(callable, type).equals(method))
+				.anyMatch((callable) -> !isLocked(bean)
+						|| !Objects.equals(LockAnnotations.find(callable, proxy.getClass()), lock));
+		}).findFirst().orElse(null);
 	}
 
 	/**

@@ -1,0 +1,133 @@
+package io.holdfast.lock.interceptor;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import io.holdfast.lock.DistributedLock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for factory beans of the application that create proxies with the JDK.
+ */
+class ProxyFromFactoryTests {
+
+	/** The factory names the class of its target, which the proxy does not have. */
+	@ParameterizedTest
+	@ValueSource(classes = { OfLockedBean.class, CapturedOfLockedBean.class })
+	void proxyAroundALockedBeanNeedsNoLock(Class<?> configuration) {
+		LocalLocks.runner().withUserConfiguration(configuration).withBean(User.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(User.class).bean().run()).isEqualTo("plain");
+		});
+	}
+
+	@Test
+	void targetInTheFactoryThatAHandlerCapturesStopsTheStart() {
+		LocalLocks.runner()
+			.withBean("bean", Factory.class, () -> new Factory(Plain.class, new LockedPlain(), true))
+			.withBean(User.class)
+			.run((context) -> assertThat(RefusedBeans.failure(context)).hasMessageContainingAll(
+					"@DistributedLock on " + LockedPlain.class.getName(), "'bean'",
+					"is a proxy around an object that is no bean"));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OfLockedBean {
+
+		@Bean
+		LockedPlain target() {
+			return new LockedPlain();
+		}
+
+		@Bean
+		Factory bean(LockedPlain target) {
+			return new Factory(target.getClass(), target, false);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class CapturedOfLockedBean {
+
+		@Bean
+		LockedPlain target() {
+			return new LockedPlain();
+		}
+
+		@Bean
+		Factory bean(LockedPlain target) {
+			return new Factory(LockedPlain.class, target, true);
+		}
+
+	}
+
+	/**
+	 * A factory of proxies.
+	 *
+	 * @param captured whether the handler has the factory instead of the target
+	 */
+	record Factory(Class<?> type, Plain target, boolean captured) implements FactoryBean<Object> {
+
+		@Override
+		public Object getObject() {
+			InvocationHandler handler = this.captured ? (proxy, method, arguments) -> call(this.target, method)
+					: new Handler(this.target);
+			return Proxy.newProxyInstance(Plain.class.getClassLoader(), new Class<?>[] { Plain.class }, handler);
+		}
+
+		@Override
+		public Class<?> getObjectType() {
+			return this.type;
+		}
+
+	}
+
+	record Handler(Plain target) implements InvocationHandler {
+
+		@Override
+		public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+			return call(this.target, method);
+		}
+
+	}
+
+	private static Object call(Plain target, Method method) throws Throwable {
+		try {
+			return method.invoke(target);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getTargetException();
+		}
+	}
+
+	record User(Plain bean) {
+	}
+
+	interface Plain {
+
+		String run();
+
+	}
+
+	static class LockedPlain implements Plain {
+
+		@Override
+		@DistributedLock("plain")
+		public String run() {
+			return LocalLocks.held();
+		}
+
+	}
+
+}
