@@ -22,7 +22,7 @@ final class LettuceLane {
 
 	private final Supplier<CompletionStage<LettuceConnection>> open;
 
-	private final Runnable onReplica;
+	private final Runnable onReplicaLeft;
 
 	private final AtomicBoolean leftReplica = new AtomicBoolean();
 
@@ -31,13 +31,13 @@ final class LettuceLane {
 	/**
 	 * Creates a lane. Opens no connection.
 	 * @param open opens a connection
-	 * @param onReplica called when a connection to a server that has become a replica is
-	 * replaced, and again after the first response on another one: connections that were
-	 * opened in between may lead to the replica, too
+	 * @param onReplicaLeft called at the first response on a connection that replaces one
+	 * to a server that has become a replica. Until then, a connection that is opened may
+	 * lead to the replica, too.
 	 */
-	LettuceLane(Supplier<CompletionStage<LettuceConnection>> open, Runnable onReplica) {
+	LettuceLane(Supplier<CompletionStage<LettuceConnection>> open, Runnable onReplicaLeft) {
 		this.open = open;
-		this.onReplica = onReplica;
+		this.onReplicaLeft = onReplicaLeft;
 		this.connection = new SharedAttempt<>(open);
 	}
 
@@ -76,12 +76,11 @@ final class LettuceLane {
 		return request.apply(connection).whenComplete((value, failure) -> {
 			if (failure == null) {
 				if (this.leftReplica.get() && this.connection == used && this.leftReplica.compareAndSet(true, false)) {
-					this.onReplica.run();
+					this.onReplicaLeft.run();
 				}
 			}
 			else if (RedisErrors.isReadOnly(failure) && replace(used)) {
 				this.leftReplica.set(true);
-				this.onReplica.run();
 			}
 		});
 	}
