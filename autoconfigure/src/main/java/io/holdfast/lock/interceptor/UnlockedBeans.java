@@ -136,12 +136,23 @@ public final class UnlockedBeans {
 	void requireLockedTarget(String name, Object bean) {
 		for (Object target : HandlerTargets.of(HandlerTargets.behindAdvice(bean))) {
 			Method unlocked = isLocked(target) ? null : unlockedMethod(bean, target);
-			if (unlocked != null && !isMock(target)) {
+			if (unlocked != null && !isMock(target) && !declares(target, name)) {
 				throw LockMethodSpecs.problem(unlocked,
 						"the bean '%s' is a proxy around an object that is no bean, so the method would run without its lock. Declare the annotation in the interface of the proxy, or make the object a bean and inject it into the proxy"
 							.formatted(name));
 			}
 		}
+	}
+
+	/**
+	 * Returns whether an object has the method that creates a bean. Then it is a bean
+	 * itself, and a call of its own methods acquires no locks.
+	 */
+	private boolean declares(Object object, String name) {
+		String declaring = this.beanFactory.containsBeanDefinition(name)
+				? this.beanFactory.getBeanDefinition(name).getFactoryBeanName() : null;
+		Object bean = (declaring != null) ? this.beanFactory.getSingleton(declaring) : null;
+		return bean != null && HandlerTargets.behindAdvice(bean) == object;
 	}
 
 	private static @Nullable Method unlockedMethod(Object bean, Object target) {

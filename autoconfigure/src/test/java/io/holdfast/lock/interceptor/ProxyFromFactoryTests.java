@@ -18,7 +18,8 @@ import io.holdfast.lock.DistributedLock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for factory beans of the application that create proxies with the JDK.
+ * Tests for factories and configurations of the application that create proxies with the
+ * JDK.
  */
 class ProxyFromFactoryTests {
 
@@ -40,6 +41,16 @@ class ProxyFromFactoryTests {
 			.run((context) -> assertThat(RefusedBeans.failure(context)).hasMessageContainingAll(
 					"@DistributedLock on " + LockedPlain.class.getName(), "'bean'",
 					"is a proxy around an object that is no bean"));
+	}
+
+	/** The configuration is a bean. It may call its own methods without their locks. */
+	@Test
+	void handlerMayCaptureTheConfigurationThatDeclaresIt() {
+		LocalLocks.runner().withBean("locked", Declaring.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(((Plain) context.getBean("bean")).run()).isEqualTo("answer");
+			assertThat(((Plain) context.getBean("locked")).run()).isEqualTo("plain");
+		});
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -126,6 +137,19 @@ class ProxyFromFactoryTests {
 		@DistributedLock("plain")
 		public String run() {
 			return LocalLocks.held();
+		}
+
+	}
+
+	static class Declaring extends LockedPlain {
+
+		private final String answer = "answer";
+
+		@Bean
+		Plain bean() {
+			return (Plain) Proxy.newProxyInstance(Plain.class.getClassLoader(), new Class<?>[] { Plain.class },
+					(proxy, method, arguments) -> method.getName().equals("run") ? this.answer
+							: method.invoke(this.answer, arguments));
 		}
 
 	}
