@@ -10,6 +10,8 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 
+import io.holdfast.lock.support.Stages;
+
 /**
  * Subscribes to a channel on each new connection until the server accepts it. Lettuce
  * does so only once, and the user may get the permission for the channel later, or the
@@ -52,7 +54,7 @@ final class LettuceResubscription implements RedisConnectionStateListener {
 		if (this.ended || this.closed.getAsBoolean()) {
 			return;
 		}
-		this.connection.async().subscribe(this.channel).whenComplete((nothing, failure) -> {
+		Stages.attempt(() -> this.connection.async().subscribe(this.channel)).whenComplete((nothing, failure) -> {
 			// also after a timeout: the server may still reject what it has not answered
 			if (failure != null) {
 				this.connection.getResources()

@@ -60,6 +60,13 @@ class LettuceResubscriptionTests {
 	}
 
 	@Test
+	void attemptThatThrowsIsFollowedByAnother() {
+		given(this.connection.async().subscribe("news")).willThrow(new IllegalStateException("no buffer"));
+		this.resubscription.onRedisConnected(null, null);
+		assertThat(next()).isNotNull();
+	}
+
+	@Test
 	void endEndsTheAttempts() throws Exception {
 		this.resubscription.onRedisConnected(null, null);
 		this.resubscription.end();
