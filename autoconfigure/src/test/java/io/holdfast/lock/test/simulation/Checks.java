@@ -271,8 +271,8 @@ public final class Checks {
 					"%s is granted the lock before %s, which waited before it".formatted(claim, before), null));
 	}
 
-	void handedOff(SimulatedProcess process, LockName lock) {
-		this.validities.handedOff(process, lock);
+	void handedOff(SimulatedProcess process, LockName lock, boolean isValid) {
+		this.validities.handedOff(process, lock, isValid);
 	}
 
 	void closing(Call call) {

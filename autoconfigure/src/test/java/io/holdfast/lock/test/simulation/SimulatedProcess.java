@@ -103,14 +103,13 @@ public final class SimulatedProcess extends SimulatedNode {
 		}
 	}
 
-	/** Tells the checks who has taken over a valid lease. */
+	/** Tells the checks who has taken over a lease, and whether it is valid. */
 	private final class Handoffs implements LockObserver {
 
 		@Override
 		public void handedOff(LockName lock, String backend) {
-			if (SimulatedProcess.this.engine.hasValidLease(lock)) {
-				simulation().checks().handedOff(SimulatedProcess.this, lock);
-			}
+			simulation().checks()
+				.handedOff(SimulatedProcess.this, lock, SimulatedProcess.this.engine.hasValidLease(lock));
 		}
 
 	}

@@ -26,17 +26,25 @@ final class Validities {
 	 */
 	void granted(WaitQueues.Waiting claim, long sentAt, Duration lease) {
 		long nanos = lease.toNanos();
-		if (claim.process.nanos() - sentAt < nanos - nanos / 100 - DRIFT) {
-			this.valid.add(claim.process.name() + claim.lock());
-		}
-		else {
-			this.valid.remove(claim.process.name() + claim.lock());
-		}
+		note(claim.process, claim.lock(), claim.process.nanos() - sentAt < nanos - nanos / 100 - DRIFT);
 	}
 
-	/** Records that a caller has taken over a lease that is valid. */
-	void handedOff(SimulatedProcess process, LockName lock) {
-		this.valid.add(process.name() + lock);
+	/**
+	 * Records that a caller has taken over a lease.
+	 * @param isValid whether it is valid
+	 */
+	void handedOff(SimulatedProcess process, LockName lock, boolean isValid) {
+		note(process, lock.toString(), isValid);
+	}
+
+	private void note(SimulatedProcess process, String lock, boolean isValid) {
+		String key = process.name() + lock;
+		if (isValid) {
+			this.valid.add(key);
+		}
+		else {
+			this.valid.remove(key);
+		}
 	}
 
 	/** Whether the lease of this new holder was valid when the engine checked it. */
