@@ -25,6 +25,10 @@ import org.springframework.core.Ordered;
 import org.springframework.core.OverridingClassLoader;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.interceptor.PlainBeans.Locked;
+import io.holdfast.lock.interceptor.PlainBeans.LockedDifferently;
+import io.holdfast.lock.interceptor.PlainBeans.LockedPlain;
+import io.holdfast.lock.interceptor.PlainBeans.Plain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -302,44 +306,10 @@ class PlainProxyTests {
 
 	}
 
-	interface Plain {
-
-		@Nullable String run();
-
-	}
-
-	interface Locked extends Plain {
-
-		@Override
-		@DistributedLock("interface")
-		String run();
-
-	}
-
-	static class LockedPlain implements Plain {
-
-		@Override
-		@DistributedLock("plain")
-		public @Nullable String run() {
-			return LocalLocks.held();
-		}
-
-	}
-
 	@DistributedLock("class")
 	static class LockedClass implements Plain {
 
 		@Override
-		public String run() {
-			return LocalLocks.held();
-		}
-
-	}
-
-	static class LockedDifferently implements Locked {
-
-		@Override
-		@DistributedLock("plain")
 		public String run() {
 			return LocalLocks.held();
 		}

@@ -14,6 +14,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.interceptor.PlainBeans.LockedPlain;
+import io.holdfast.lock.interceptor.PlainBeans.Plain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -123,22 +125,6 @@ class ProxyFromFactoryTests {
 	}
 
 	record User(Plain bean) {
-	}
-
-	interface Plain {
-
-		String run();
-
-	}
-
-	static class LockedPlain implements Plain {
-
-		@Override
-		@DistributedLock("plain")
-		public String run() {
-			return LocalLocks.held();
-		}
-
 	}
 
 	static class Declaring extends LockedPlain {

@@ -18,6 +18,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.interceptor.PlainBeans.Plain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -305,12 +306,6 @@ class ProxyShapeTests {
 		public String second() {
 			return LocalLocks.allHeld();
 		}
-
-	}
-
-	interface Plain {
-
-		String run();
 
 	}
 

@@ -18,7 +18,8 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.Ordered;
 
-import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.interceptor.PlainBeans.LockedPlain;
+import io.holdfast.lock.interceptor.PlainBeans.Plain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -123,25 +124,9 @@ class RecreatedBeanTests {
 
 	}
 
-	interface Plain {
-
-		String run();
-
-	}
-
 	static class UnlockedPlain implements Plain {
 
 		@Override
-		public String run() {
-			return LocalLocks.held();
-		}
-
-	}
-
-	static class LockedPlain implements Plain {
-
-		@Override
-		@DistributedLock("plain")
 		public String run() {
 			return LocalLocks.held();
 		}

@@ -17,6 +17,10 @@ import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 
 import io.holdfast.lock.DistributedLock;
+import io.holdfast.lock.interceptor.PlainBeans.Locked;
+import io.holdfast.lock.interceptor.PlainBeans.LockedDifferently;
+import io.holdfast.lock.interceptor.PlainBeans.LockedPlain;
+import io.holdfast.lock.interceptor.PlainBeans.Plain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -101,7 +105,7 @@ class ReplacedBeanTests {
 
 	private static Object plainProxy(Object target) {
 		Class<?>[] interfaces = Stream.of(ClassUtils.getAllInterfaces(target))
-			.filter((type) -> type.getEnclosingClass() == ReplacedBeanTests.class)
+			.filter((type) -> type.getPackage() == ReplacedBeanTests.class.getPackage())
 			.toArray(Class<?>[]::new);
 		return Proxy.newProxyInstance(target.getClass().getClassLoader(), interfaces, (proxy, method, arguments) -> {
 			try {
@@ -148,34 +152,10 @@ class ReplacedBeanTests {
 
 	}
 
-	interface Plain {
-
-		String run();
-
-	}
-
 	interface Other {
 
 		@DistributedLock("other")
 		String other();
-
-	}
-
-	interface Locked extends Plain {
-
-		@Override
-		@DistributedLock("interface")
-		String run();
-
-	}
-
-	static class LockedPlain implements Plain {
-
-		@Override
-		@DistributedLock("plain")
-		public String run() {
-			return LocalLocks.held();
-		}
 
 	}
 
@@ -189,16 +169,6 @@ class ReplacedBeanTests {
 
 		@Override
 		public String other() {
-			return LocalLocks.held();
-		}
-
-	}
-
-	static class LockedDifferently implements Locked {
-
-		@Override
-		@DistributedLock("plain")
-		public String run() {
 			return LocalLocks.held();
 		}
 
