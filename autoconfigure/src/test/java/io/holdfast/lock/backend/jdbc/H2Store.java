@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeoutException;
 
 import javax.sql.DataSource;
 
@@ -221,10 +220,7 @@ public class H2Store implements SimulatedStore {
 				}
 				return result;
 			});
-			Runnable cancel = this.process.after(RESPONSE_TIMEOUT.toNanos(),
-					() -> answer.completeExceptionally(new TimeoutException("no answer from the database")));
-			this.process.await(answer);
-			cancel.run();
+			this.process.await(answer, RESPONSE_TIMEOUT.toNanos());
 			try {
 				return answer.join();
 			}

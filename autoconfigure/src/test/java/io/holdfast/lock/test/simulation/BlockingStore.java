@@ -5,7 +5,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 import io.holdfast.lock.LockName;
@@ -128,10 +127,7 @@ public final class BlockingStore implements SimulatedStore {
 		/** Blocks until the server has responded or the request has timed out. */
 		private <T> CompletionStage<T> blocking(Supplier<CompletionStage<T>> request) {
 			CompletableFuture<T> answer = this.link.send(() -> working().thenCompose((done) -> request.get()));
-			Runnable cancel = this.process.after(TIMEOUT,
-					() -> answer.completeExceptionally(new TimeoutException("no answer from the database")));
-			this.process.await(answer);
-			cancel.run();
+			this.process.await(answer, TIMEOUT);
 			return answer;
 		}
 

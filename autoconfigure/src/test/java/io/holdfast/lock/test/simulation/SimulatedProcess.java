@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -80,11 +81,15 @@ public final class SimulatedProcess extends SimulatedNode {
 	}
 
 	/**
-	 * Blocks the calling simulated thread until a future completes in this process.
-	 * @param future the future
+	 * Blocks the calling simulated thread until a response arrives in this process.
+	 * @param response the response, which fails if it takes too long
+	 * @param timeoutNanos how long it may take
 	 */
-	public void await(CompletableFuture<?> future) {
-		Coroutine.await(future);
+	public void await(CompletableFuture<?> response, long timeoutNanos) {
+		Runnable cancel = after(timeoutNanos,
+				() -> response.completeExceptionally(new TimeoutException("no response from the server")));
+		Coroutine.await(response);
+		cancel.run();
 	}
 
 	/** Ends the simulated threads at the end of the run. */
