@@ -13,7 +13,6 @@ import org.mockito.Mockito;
 
 import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.FactoryBean;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
 import org.springframework.beans.factory.support.GenericBeanDefinition;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
@@ -21,7 +20,6 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.core.Ordered;
 import org.springframework.core.OverridingClassLoader;
 
 import io.holdfast.lock.DistributedLock;
@@ -29,6 +27,7 @@ import io.holdfast.lock.interceptor.PlainBeans.Locked;
 import io.holdfast.lock.interceptor.PlainBeans.LockedDifferently;
 import io.holdfast.lock.interceptor.PlainBeans.LockedPlain;
 import io.holdfast.lock.interceptor.PlainBeans.Plain;
+import io.holdfast.lock.interceptor.PlainBeans.Wrapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -252,20 +251,6 @@ class PlainProxyTests {
 				throw new ClassNotFoundException(name);
 			}
 			return super.loadClass(name, resolve);
-		}
-
-	}
-
-	static class Wrapper implements BeanPostProcessor, Ordered {
-
-		@Override
-		public int getOrder() {
-			return 0;
-		}
-
-		@Override
-		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			return (bean instanceof Plain) ? proxy(Plain.class, bean) : bean;
 		}
 
 	}

@@ -1,6 +1,5 @@
 package io.holdfast.lock.interceptor;
 
-import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
@@ -13,13 +12,12 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.core.Ordered;
 
 import io.holdfast.lock.interceptor.PlainBeans.LockedPlain;
 import io.holdfast.lock.interceptor.PlainBeans.Plain;
+import io.holdfast.lock.interceptor.PlainBeans.Wrapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -107,21 +105,6 @@ class RecreatedBeanTests {
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
-	}
-
-	static class Wrapper implements BeanPostProcessor, Ordered {
-
-		@Override
-		public int getOrder() {
-			return 0;
-		}
-
-		@Override
-		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			return !(bean instanceof Plain plain) ? bean : Proxy.newProxyInstance(Plain.class.getClassLoader(),
-					new Class<?>[] { Plain.class }, (proxy, method, arguments) -> plain.run());
-		}
-
 	}
 
 	static class UnlockedPlain implements Plain {
