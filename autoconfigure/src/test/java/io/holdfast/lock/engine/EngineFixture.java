@@ -1,9 +1,9 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
@@ -91,18 +91,18 @@ final class EngineFixture {
 	/** Records the notifications that the engine sends to its observer. */
 	static final class Record implements LockObserver {
 
-		final List<AcquireOutcome> outcomes = new ArrayList<>();
+		final List<AcquireOutcome> outcomes = new CopyOnWriteArrayList<>();
 
-		final List<RenewalOutcome> renewals = new ArrayList<>();
+		final List<RenewalOutcome> renewals = new CopyOnWriteArrayList<>();
 
-		final List<Duration> delays = new ArrayList<>();
+		final List<Duration> delays = new CopyOnWriteArrayList<>();
 
-		final List<LockLostEvent> losses = new ArrayList<>();
+		final List<LockLostEvent> losses = new CopyOnWriteArrayList<>();
 
-		final List<Duration> holds = new ArrayList<>();
+		final List<Duration> holds = new CopyOnWriteArrayList<>();
 
 		/** What the observations of single acquisitions were notified of. */
-		final List<String> followed = new ArrayList<>();
+		final List<String> followed = new CopyOnWriteArrayList<>();
 
 		int waiting;
 

@@ -1,17 +1,17 @@
 package io.holdfast.lock.engine;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -37,28 +37,28 @@ import io.holdfast.lock.spi.RenewResult;
  */
 final class FakeBackend implements LockBackend {
 
-	final List<String> calls = new ArrayList<>();
+	final List<String> calls = new CopyOnWriteArrayList<>();
 
-	final Map<LockName, OwnerId> owners = new HashMap<>();
+	final Map<LockName, OwnerId> owners = new ConcurrentHashMap<>();
 
-	final Deque<Function<Claim, CompletionStage<AcquireResult>>> acquires = new ArrayDeque<>();
+	final Deque<Function<Claim, CompletionStage<AcquireResult>>> acquires = new ConcurrentLinkedDeque<>();
 
-	final Deque<Function<Grant, CompletionStage<List<RenewResult>>>> renewals = new ArrayDeque<>();
+	final Deque<Function<Grant, CompletionStage<List<RenewResult>>>> renewals = new ConcurrentLinkedDeque<>();
 
-	final Deque<Function<Grant, CompletionStage<ReleaseResult>>> releases = new ArrayDeque<>();
+	final Deque<Function<Grant, CompletionStage<ReleaseResult>>> releases = new ConcurrentLinkedDeque<>();
 
-	final Deque<Supplier<CompletionStage<Boolean>>> retentions = new ArrayDeque<>();
+	final Deque<Supplier<CompletionStage<Boolean>>> retentions = new ConcurrentLinkedDeque<>();
 
-	final Deque<Function<Claim, CompletionStage<Void>>> withdrawals = new ArrayDeque<>();
+	final Deque<Function<Claim, CompletionStage<Void>>> withdrawals = new ConcurrentLinkedDeque<>();
 
-	final Deque<CompletionStage<LockState>> lookups = new ArrayDeque<>();
+	final Deque<CompletionStage<LockState>> lookups = new ConcurrentLinkedDeque<>();
 
-	final List<Claim> claims = new ArrayList<>();
+	final List<Claim> claims = new CopyOnWriteArrayList<>();
 
-	final List<Integer> batches = new ArrayList<>();
+	final List<Integer> batches = new CopyOnWriteArrayList<>();
 
 	/** Claims sent after their withdrawal, and further faults that a test adds. */
-	final List<String> faults = new ArrayList<>();
+	final List<String> faults = new CopyOnWriteArrayList<>();
 
 	private final Set<OwnerId> abandoned = new HashSet<>();
 
