@@ -43,8 +43,9 @@ final class DeadlineInterceptor implements ClientInterceptor {
 		if (WATCH.equals(method.getServiceName())) {
 			return next.newCall(method, answered);
 		}
+		Duration longest = LoginInterceptor.timeoutOf(method, this.timeout);
 		return new LateCall<>(
-				() -> next.newCall(method, answered.withDeadlineAfter(this.timeout.toNanos(), TimeUnit.NANOSECONDS)));
+				() -> next.newCall(method, answered.withDeadlineAfter(longest.toNanos(), TimeUnit.NANOSECONDS)));
 	}
 
 	/**

@@ -25,6 +25,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class LoginInterceptor implements ClientInterceptor {
 
+	private static final String LOGIN = "etcdserverpb.Auth";
+
+	/**
+	 * Of the response timeout. A busy server may need that long to verify a password, and
+	 * does not stop when the client gives up: every further login would delay it more.
+	 */
+	private static final int LOGIN_TIMEOUTS = 3;
+
 	private final Duration timeout;
 
 	private final AtomicReference<@Nullable Login> present = new AtomicReference<>();
@@ -34,7 +42,12 @@ final class LoginInterceptor implements ClientInterceptor {
 	 * @param responseTimeout the longest wait for the response to a login
 	 */
 	LoginInterceptor(Duration responseTimeout) {
-		this.timeout = responseTimeout.multipliedBy(2);
+		this.timeout = responseTimeout.multipliedBy(LOGIN_TIMEOUTS + 1);
+	}
+
+	/** Returns the longest wait for the response to a request. */
+	static Duration timeoutOf(MethodDescriptor<?, ?> method, Duration responseTimeout) {
+		return LOGIN.equals(method.getServiceName()) ? responseTimeout.multipliedBy(LOGIN_TIMEOUTS) : responseTimeout;
 	}
 
 	@Override

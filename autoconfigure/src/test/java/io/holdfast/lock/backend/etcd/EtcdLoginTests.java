@@ -3,8 +3,10 @@ package io.holdfast.lock.backend.etcd;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
@@ -17,6 +19,7 @@ import io.grpc.ClientInterceptor;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -50,6 +53,9 @@ class EtcdLoginTests {
 	private final AtomicInteger logins = new AtomicInteger();
 
 	private volatile boolean losesResponses;
+
+	/** How long the server is paused after its latest login. */
+	private volatile @Nullable Duration pause;
 
 	@BeforeAll
 	static void enableAuthentication() {
@@ -126,6 +132,25 @@ class EtcdLoginTests {
 		}
 	}
 
+	/** A busy server needs long for a login, and a new one would keep it busier. */
+	@Test
+	void loginMayTakeLongerThanAnotherRequest() throws Exception {
+		Duration responseTimeout = Duration.ofSeconds(1);
+		this.pause = responseTimeout.multipliedBy(3).dividedBy(2);
+		try (EtcdLockBackend backend = backend("secret", responseTimeout)) {
+			assertThat(soonGranted(backend, claim(LockName.of("stock")))).isNotNull();
+		}
+	}
+
+	private void pauseServer(Duration time, int login) {
+		server.pause();
+		CompletableFuture.delayedExecutor(time.toMillis(), TimeUnit.MILLISECONDS).execute(() -> {
+			if (this.logins.get() == login) {
+				server.resume();
+			}
+		});
+	}
+
 	private final class Counter implements ClientInterceptor {
 
 		@Override
@@ -134,7 +159,10 @@ class EtcdLoginTests {
 			if (!"Authenticate".equals(method.getBareMethodName())) {
 				return call;
 			}
-			EtcdLoginTests.this.logins.incrementAndGet();
+			int login = EtcdLoginTests.this.logins.incrementAndGet();
+			if (EtcdLoginTests.this.pause != null) {
+				pauseServer(EtcdLoginTests.this.pause, login);
+			}
 			return EtcdLoginTests.this.losesResponses ? new Silent<>(call) : call;
 		}
 
