@@ -299,6 +299,7 @@ class RedlockWaitQueueTests extends FiveNodes {
 					while (left.getAndDecrement() > 0) {
 						try (LockHandle handle = ((client == 0) ? one : two).acquire(request(Duration.ofMinutes(1)))) {
 							holds.incrementAndGet(client);
+							awaitWaiter((client == 0) ? this.second : this.first, left);
 						}
 					}
 				}));
@@ -313,6 +314,14 @@ class RedlockWaitQueueTests extends FiveNodes {
 		}
 		assertThat(holds.get(0) + holds.get(1)).isEqualTo(all);
 		assertThat(Math.max(holds.get(0), holds.get(1))).as("holds of one client").isLessThanOrEqualTo(all * 6 / 10);
+	}
+
+	/** On a busy machine, a turn may otherwise end before the other client waits. */
+	private static void awaitWaiter(RedlockLockBackend client, AtomicInteger left) {
+		Awaitility.await()
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(1))
+			.until(() -> client.waiting() > 0 || left.get() <= 0);
 	}
 
 	@Test
