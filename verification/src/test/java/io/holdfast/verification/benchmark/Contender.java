@@ -8,7 +8,7 @@ import java.util.concurrent.locks.Lock;
  * long as the process.
  */
 @FunctionalInterface
-interface Contender {
+public interface Contender {
 
 	/** The longest wait for a lock, in seconds. */
 	int WAIT_SECONDS = 20;

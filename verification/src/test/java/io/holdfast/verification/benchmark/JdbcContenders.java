@@ -15,7 +15,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 /**
  * Locks of other libraries in a database, and the limit.
  */
-final class JdbcContenders {
+public final class JdbcContenders {
 
 	private static final int CONNECTIONS = 20;
 
@@ -65,7 +65,12 @@ final class JdbcContenders {
 		return new ShedLockContender(new JdbcTemplateLockProvider(jdbc), LEASE);
 	}
 
-	static Contender springIntegration(String url) {
+	/**
+	 * Returns the locks of Spring Integration.
+	 * @param url the database
+	 * @return its locks
+	 */
+	public static Contender springIntegration(String url) {
 		JdbcTemplate jdbc = database(url,
 				"CREATE TABLE IF NOT EXISTS int_lock (lock_key CHAR(36) NOT NULL, region VARCHAR(100) NOT NULL, client_id CHAR(36), created_date TIMESTAMP NOT NULL, expired_after TIMESTAMP NOT NULL, PRIMARY KEY (lock_key, region))");
 		DefaultLockRepository repository = new DefaultLockRepository(jdbc.getDataSource());

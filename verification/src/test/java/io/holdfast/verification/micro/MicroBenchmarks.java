@@ -27,9 +27,9 @@ import io.holdfast.lock.LockOperations;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs {@link EngineBenchmark}, {@link InterceptorBenchmark} and
- * {@link MonitoringBenchmark}. It is not part of the build and is run by name, with these
- * system properties:
+ * Runs {@link EngineBenchmark}, {@link InterceptorBenchmark}, {@link MonitoringBenchmark}
+ * and {@link DatabaseBenchmark}. It is not part of the build and is run by name, with
+ * these system properties:
  * <ul>
  * <li>{@code benchmark}: a regular expression for {@code class.method}; all by
  * default</li>

@@ -21,7 +21,7 @@ class MicroBenchmarksTests {
 			.measurementIterations(1)
 			.measurementTime(TimeValue.milliseconds(10))
 			.shouldFailOnError(true)
-			.build()).run()).hasSize(11)
+			.build()).run()).hasSize(13)
 			.allSatisfy((result) -> assertThat(result.getSecondaryResults()).containsKey(ProcessorTimeProfiler.RESULT));
 	}
 
