@@ -48,12 +48,26 @@ final class Comparison implements AutoCloseable {
 		this.servers = servers;
 		this.marks = Files.createTempFile("benchmark", ".marks");
 		for (Library library : libraries) {
-			List<BenchmarkChild> started = new ArrayList<>();
-			for (int i = 0; i < processes; i++) {
-				started.add(new BenchmarkChild(library, this.servers, this.marks, compilation));
-				started.get(i).result();
-			}
-			this.children.put(library, started);
+			this.children.put(library, new ArrayList<>());
+		}
+		for (int i = 0; i < processes; i++) {
+			startOneOfEach(compilation);
+		}
+	}
+
+	/**
+	 * Starts a process of each library at the same time. Those of one library would meet
+	 * while they create its tables.
+	 */
+	private void startOneOfEach(String compilation) throws IOException {
+		List<BenchmarkChild> started = new ArrayList<>();
+		for (Map.Entry<Library, List<BenchmarkChild>> library : this.children.entrySet()) {
+			BenchmarkChild child = new BenchmarkChild(library.getKey(), this.servers, this.marks, compilation);
+			library.getValue().add(child);
+			started.add(child);
+		}
+		for (BenchmarkChild child : started) {
+			child.result();
 		}
 	}
 
