@@ -106,9 +106,9 @@ record ClaimResults(EtcdCalls calls, EtcdKeys keys, SchedulingClock clock, Semap
 		if (lease != null && !claim.renew()) {
 			queueNode.renewWhileWaiting(lease, this.clock);
 		}
-		return CompletableFuture.completedFuture(
-				new Contended(queueNode.waitFor(before, seenAt, () -> KeyWatch.on(this.calls, before, seenAt)),
-						LONGEST_WAIT, demanded));
+		return CompletableFuture.completedFuture(new Contended(
+				queueNode.waitFor(before, seenAt, () -> KeyWatch.on(this.calls, this.clock, before, seenAt)),
+				LONGEST_WAIT, demanded));
 	}
 
 }

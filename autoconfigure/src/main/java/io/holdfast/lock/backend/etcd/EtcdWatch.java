@@ -43,7 +43,7 @@ abstract class EtcdWatch implements EtcdClient.WatchListener, AutoCloseable {
 	}
 
 	@Override
-	public final void broken() {
+	public void broken() {
 		end();
 	}
 

@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.etcd;
 
+import io.holdfast.lock.support.SchedulingClock;
+
 /**
  * Watches a key that existed at a given revision, and signals once when the key should be
  * read again. That is when it was deleted, or when this watch can no longer report its
@@ -13,25 +15,32 @@ package io.holdfast.lock.backend.etcd;
  */
 final class KeyWatch extends EtcdWatch {
 
+	/** The longest pause after this watch has broken. */
+	private static final long PAUSE_NANOS = 500_000_000;
+
 	private final EtcdCalls calls;
+
+	private final SchedulingClock clock;
 
 	private final String key;
 
 	private final long seenAt;
 
-	private KeyWatch(EtcdCalls calls, String key, long seenAt) {
+	private KeyWatch(EtcdCalls calls, SchedulingClock clock, String key, long seenAt) {
 		this.calls = calls;
+		this.clock = clock;
 		this.key = key;
 		this.seenAt = seenAt;
 	}
 
 	/**
 	 * Starts a watch.
+	 * @param clock measures the pause after the watch has broken
 	 * @param key the key
 	 * @param seenAt the revision of etcd at which the key existed
 	 */
-	static KeyWatch on(EtcdCalls calls, String key, long seenAt) {
-		KeyWatch watch = new KeyWatch(calls, key, seenAt);
+	static KeyWatch on(EtcdCalls calls, SchedulingClock clock, String key, long seenAt) {
+		KeyWatch watch = new KeyWatch(calls, clock, key, seenAt);
 		watch.started(calls.watch(key, watch));
 		return watch;
 	}
@@ -64,6 +73,16 @@ final class KeyWatch extends EtcdWatch {
 	@Override
 	public void deleted(String key, long revision) {
 		end();
+	}
+
+	/**
+	 * Signals after a pause. If every watch breaks at once, as behind a proxy that allows
+	 * no streams, each signal would otherwise lead to the next watch without one.
+	 */
+	@Override
+	public void broken() {
+		Runnable cancel = this.clock.after(PAUSE_NANOS / 2 + this.clock.jitter(PAUSE_NANOS / 2), this::end);
+		over().thenRun(cancel);
 	}
 
 }

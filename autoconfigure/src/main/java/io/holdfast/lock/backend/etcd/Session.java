@@ -218,7 +218,7 @@ final class Session {
 	}
 
 	private void swapWatch(@Nullable KeyWatch former, long seenAt) {
-		KeyWatch next = KeyWatch.on(this.calls, this.key, seenAt);
+		KeyWatch next = KeyWatch.on(this.calls, this.clock, this.key, seenAt);
 		if (replace(former, next)) {
 			next.signal().thenRun(this::renew);
 		}

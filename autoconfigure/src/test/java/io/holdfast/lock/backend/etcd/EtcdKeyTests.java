@@ -123,7 +123,7 @@ class EtcdKeyTests extends LateEtcdBackend {
 		released(this.backend, first);
 		Grant second = granted(this.backend, claim(LOCK));
 		assertThat(key().getKey().toString(StandardCharsets.UTF_8)).isEqualTo(name);
-		try (KeyWatch watch = KeyWatch.on(calls, name, seenAt)) {
+		try (KeyWatch watch = KeyWatch.on(calls, this.clock, name, seenAt)) {
 			awaitSignal(watch.signal());
 		}
 		released(this.backend, second);
