@@ -46,7 +46,7 @@ final class PoolWaitCheck {
 			return;
 		}
 		logger.warn(
-				"The connection pool of the backend 'jdbc' waits %s for a connection, longer than 'distributed-lock.wait-time' (%s). While the database is unavailable, lock requests take as long as the pool waits. Reduce the timeout of the pool, such as 'spring.datasource.hikari.connection-timeout', or name a DataSource for locks with 'distributed-lock.jdbc.data-source'."
+				"The connection pool of the backend 'jdbc' waits %s for a connection, longer than 'distributed-lock.wait-time' (%s). While the database is unavailable, lock requests take as long as the pool waits. Reduce the timeout of this pool, such as 'spring.datasource.hikari.connection-timeout'. With 'distributed-lock.jdbc.data-source', locks can have a pool of their own."
 					.formatted(pool.isNegative() ? "without limit" : "up to " + DurationText.of(pool),
 							DurationText.of(waitTime)));
 	}

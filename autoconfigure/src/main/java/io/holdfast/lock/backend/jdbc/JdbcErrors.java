@@ -74,7 +74,7 @@ final class JdbcErrors {
 			return full;
 		}
 		return isReadOnly(ex) ? new LockBackendException(
-				"The database rejects changes: %s. Connect to the primary server, with a user that may write."
+				"The database rejects changes: %s. Connect to the primary server, through a pool and with a user that may write."
 					.formatted(Failures.rootMessage(ex)),
 				ex) : ex;
 	}

@@ -85,7 +85,7 @@ class JdbcErrorsTests {
 				new SQLException("The server is running with the --read-only option", "HY000", 1290))) {
 			assertThat(JdbcErrors.unknown(readOnly)).isInstanceOf(LockBackendException.class)
 				.hasMessageStartingWith("The database rejects changes: SQLException: " + readOnly.getMessage())
-				.hasMessageEndingWith("Connect to the primary server, with a user that may write.");
+				.hasMessageEndingWith("Connect to the primary server, through a pool and with a user that may write.");
 			assertThat(JdbcErrors.definite(readOnly, LOCK, "locks")).isNull();
 			assertThat(JdbcErrors.ofQuery(readOnly, "locks")).hasMessageContaining("Connect to the primary server");
 		}
