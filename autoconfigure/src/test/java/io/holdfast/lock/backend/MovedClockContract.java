@@ -10,11 +10,15 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
+import io.holdfast.lock.LockMode;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.LockBackend;
+import io.holdfast.lock.spi.OwnerId;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
+import io.holdfast.lock.test.Slow;
 
 import static io.holdfast.lock.backend.Verbs.answer;
 import static io.holdfast.lock.backend.Verbs.claim;
@@ -131,6 +135,23 @@ public abstract class MovedClockContract {
 		answer(first().abandon(before.claim()));
 		moveClock(Duration.ZERO);
 		released(second(), soonGranted(second(), claim(lock)));
+	}
+
+	/** The instance of the writer has crashed, so that nothing withdraws its claim. */
+	@Test
+	@Slow
+	void crashedWriterBlocksNoReaderAfterTheClockMovedBack() throws Exception {
+		LockName lock = fresh();
+		Grant before = soonGranted(first(), reader(lock));
+		refused(second(), claim(lock));
+		moveClock(FAR.negated());
+		released(first(), before);
+		released(first(), soonGranted(first(), reader(lock)));
+	}
+
+	private static Claim reader(LockName lock) {
+		return new Claim(lock, OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), true, Duration.ofMinutes(1),
+				false);
 	}
 
 	/** Asserts that another owner acquires the lock now, with a greater token. */

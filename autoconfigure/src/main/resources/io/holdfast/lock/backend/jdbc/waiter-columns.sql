@@ -7,4 +7,4 @@
 		OR waiter_since_us > ${now} - :waited THEN ${now} - :waited ELSE waiter_since_us END,
 	waiter_until_us = GREATEST(waiter_until_us, ${now} + :await),
 	writer_until_us = CASE WHEN :writes = 1 AND readers_until_us > ${now}
-		THEN GREATEST(writer_until_us, ${now} + :mark) ELSE writer_until_us END
+		THEN ${now} + :mark ELSE writer_until_us END
