@@ -37,6 +37,9 @@ final class EtcdErrors {
 	 */
 	private static final String NO_SPACE = "database space exceeded";
 
+	/** The error of a renewal of more holds than etcd permits in a transaction. */
+	private static final String TOO_MANY_OPERATIONS = "too many operations";
+
 	/**
 	 * The error of every request after an alarm that the data of the members differ.
 	 */
@@ -130,7 +133,8 @@ final class EtcdErrors {
 		Throwable cause = Stages.cause(failure);
 		String refusal = refusal(cause);
 		if (refusal != null) {
-			return new LockConfigurationException("etcd rejects access to locks " + advice(refusal, prefix), cause);
+			String rejected = refusal.contains(TOO_MANY_OPERATIONS) ? "the request " : "access to locks ";
+			return new LockConfigurationException("etcd rejects " + rejected + advice(refusal, prefix), cause);
 		}
 		return new LockBackendException(temporary(cause).formatted(describe(cause)), cause);
 	}
@@ -159,6 +163,9 @@ final class EtcdErrors {
 		if (refusal.contains(NO_SPACE)) {
 			return "(%s). Compact and defragment etcd, or raise its '--quota-backend-bytes', and then clear the alarm with 'etcdctl alarm disarm'."
 				.formatted(refusal);
+		}
+		if (refusal.contains(TOO_MANY_OPERATIONS)) {
+			return "(%s). Set '--max-txn-ops' of etcd to at least %s.".formatted(refusal, EtcdCalls.OPERATIONS);
 		}
 		return "(%s). Check 'distributed-lock.etcd.username' and 'password', and that the user's role may read and write keys with the prefix '%s'."
 			.formatted(refusal, prefix);

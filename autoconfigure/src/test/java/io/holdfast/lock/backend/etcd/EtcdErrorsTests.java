@@ -60,6 +60,15 @@ class EtcdErrorsTests extends LateEtcdBackend {
 				"etcd could not be used: DATA_LOSS: etcdserver: corrupt cluster. Replace the members whose data differ, and then clear the alarm with 'etcdctl alarm disarm'.");
 	}
 
+	@Test
+	void tooFewOperationsNameTheSettingOfTheServer() {
+		Status tooMany = Status.INVALID_ARGUMENT.withDescription("etcdserver: too many operations in txn request");
+		assertThat(EtcdErrors.unknown(tooMany.asRuntimeException(), "/holdfast/shop/"))
+			.hasMessageContainingAll("too many operations in txn request", "'--max-txn-ops'", "100")
+			.hasMessageNotContaining("access")
+			.hasMessageNotContaining("password");
+	}
+
 	@ParameterizedTest
 	@MethodSource("outdatedLogins")
 	void outdatedLoginNamesTheTokensOfTheMembers(Status outdated) {
