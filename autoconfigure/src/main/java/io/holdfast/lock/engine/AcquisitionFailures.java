@@ -2,6 +2,7 @@ package io.holdfast.lock.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeoutException;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockContext;
@@ -57,14 +58,13 @@ final class AcquisitionFailures {
 	 * @param cause why the outcome of the other caller is unknown
 	 */
 	static LockException unknownBefore(ResolvedRequest request, long waitedNanos, Throwable cause) {
-		boolean explained = cause instanceof LockException;
+		boolean silent = cause instanceof TimeoutException;
 		return new LockBackendException(request.lock(), request.backend().name(),
 				"Lock '%s' was not acquired within %s: backend %s has not %s the request of another caller in this JVM (%s). Nothing was requested for this call. %s"
 					.formatted(request.lock(), DurationText.of(request.waited(waitedNanos)), request.backend().name(),
-							explained ? "confirmed" : "answered", request,
-							explained ? "The last attempt of that caller failed: " + message(request, cause)
-									: CHECK_STORE),
-				explained ? cause : null);
+							silent ? "answered" : "confirmed", request,
+							silent ? CHECK_STORE : "The last attempt of that caller failed: " + reason(request, cause)),
+				silent ? null : cause);
 	}
 
 	private static String obstacle(boolean holderLeaving, int attempts) {
@@ -128,17 +128,22 @@ final class AcquisitionFailures {
 				null);
 	}
 
-	/**
-	 * Creates the exception for an unknown outcome. The message of a
-	 * {@link LockException} already names the root cause, further details and the remedy.
-	 */
+	/** Creates the exception for an unknown outcome. */
 	static LockException unknown(ResolvedRequest request, int attempts, Throwable cause) {
-		String reason = (cause instanceof LockException) ? message(request, cause)
-				: Failures.rootMessage(cause) + ". " + CHECK_STORE;
 		return new LockBackendException(request.lock(), request.backend().name(),
 				"Lock '%s' was not acquired: backend %s did not confirm whether it granted the lock (%s%s). The claim is withdrawn. The last attempt failed: %s"
-					.formatted(request.lock(), request.backend().name(), request, attempts(attempts), reason),
+					.formatted(request.lock(), request.backend().name(), request, attempts(attempts),
+							reason(request, cause)),
 				cause);
+	}
+
+	/**
+	 * Returns why an attempt failed, and the remedy. The message of a
+	 * {@link LockException} already names the root cause, further details and the remedy.
+	 */
+	private static String reason(ResolvedRequest request, Throwable cause) {
+		return (cause instanceof LockException) ? message(request, cause)
+				: Failures.rootMessage(cause) + ". " + CHECK_STORE;
 	}
 
 	/** Returns the message of a failure, which perhaps names the lock again. */

@@ -203,6 +203,26 @@ class AcquisitionFailuresTests {
 		this.fixture.assertNothingLeft();
 	}
 
+	/** The store has answered: a database rejects the connection, for example. */
+	@Test
+	void callersBehindAClaimThatFailsNameAnyFailureOfTheStore() {
+		Exception failure = new IllegalStateException("too many connections");
+		for (int i = 0; i < 20; i++) {
+			this.backend.acquires
+				.add((claim) -> CompletableFuture.completedFuture(new AcquireResult.Indeterminate(failure)));
+		}
+		CompletableFuture<LockHandle> front = this.fixture.acquire(request().waitTime(WAIT));
+		CompletableFuture<LockHandle> behind = this.fixture.acquire(request().waitTime(WAIT));
+		this.fixture.time.pause(WAIT);
+		this.fixture.time.advance(WAIT);
+		failure(front).hasCause(failure).hasMessageContaining("too many connections");
+		failure(behind).hasCause(failure)
+			.hasMessageContainingAll("has not confirmed the request of another caller in this JVM",
+					"too many connections", "Check that the store is reachable");
+		this.backend.acquires.clear();
+		this.fixture.assertNothingLeft();
+	}
+
 	@Test
 	void callersBehindAClaimThatIsAnsweredAgainAreRefused() {
 		this.backend.acquires.add((claim) -> new CompletableFuture<>());
