@@ -43,8 +43,14 @@ final class JdbcErrors {
 	/** The server has an option, which for changes of rows is {@code read_only}. */
 	private static final int READ_ONLY_OPTION_OF_MARIADB = 1290;
 
-	/** The user has too many connections, or has sent too many requests in this hour. */
-	private static final Set<Integer> LIMITS_OF_MARIADB = Set.of(1203, 1226);
+	/**
+	 * The server or the user has too many connections, or the user has sent too many
+	 * requests in this hour.
+	 */
+	private static final Set<Integer> LIMITS_OF_MARIADB = Set.of(1040, 1203, 1226);
+
+	/** The server, the database or the user has too many connections. */
+	private static final String LIMIT_OF_POSTGRESQL = "53300";
 
 	/** PostgreSQL has a state for a full disk, others only have the system's message. */
 	private static final String DISK_FULL = "53100";
@@ -61,10 +67,16 @@ final class JdbcErrors {
 	}
 
 	/**
-	 * Returns the cause of an unknown outcome, with a remedy if the connection pool or
-	 * the disk of the database is it, or if the database is read-only.
+	 * Returns the cause of an unknown outcome, with a remedy if the connection pool, a
+	 * limit or the disk of the database is it, or if the database is read-only.
 	 */
 	static Exception unknown(SQLException ex) {
+		if (isLimitReached(ex)) {
+			return new LockBackendException(
+					"The database has reached a limit: %s. Raise this limit, or make the connection pools of its applications smaller."
+						.formatted(Failures.rootMessage(ex)),
+					ex);
+		}
 		LockBackendException exhausted = poolExhausted(ex);
 		if (exhausted != null) {
 			return exhausted;
@@ -262,7 +274,11 @@ final class JdbcErrors {
 	}
 
 	private static boolean mayPass(SQLException ex) {
-		return SqlStates.startsWith(ex, PREPARED_BEFORE) || Failures.causes(ex)
+		return SqlStates.startsWith(ex, PREPARED_BEFORE) || isLimitReached(ex);
+	}
+
+	private static boolean isLimitReached(SQLException ex) {
+		return SqlStates.startsWith(ex, LIMIT_OF_POSTGRESQL) || Failures.causes(ex)
 			.anyMatch((cause) -> cause instanceof SQLException sql && LIMITS_OF_MARIADB.contains(sql.getErrorCode()));
 	}
 

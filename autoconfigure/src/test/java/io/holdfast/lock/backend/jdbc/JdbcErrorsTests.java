@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
 import io.holdfast.lock.LockName;
+import io.holdfast.lock.support.Failures;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -41,7 +42,8 @@ class JdbcErrorsTests {
 		for (SQLException passing : new SQLException[] { prepared, limit, limitOfThePool }) {
 			assertThat(JdbcErrors.definite(passing, LOCK, "locks")).isNull();
 			assertThat(JdbcErrors.unreachable(passing, "locks")).isInstanceOf(LockBackendException.class);
-			assertThat(JdbcErrors.ofQuery(passing, "locks")).isSameAs(passing);
+			assertThat(JdbcErrors.ofQuery(passing, "locks")).isNotInstanceOf(LockConfigurationException.class)
+				.hasMessageContaining(Failures.root(passing).getMessage());
 		}
 	}
 
@@ -88,6 +90,25 @@ class JdbcErrorsTests {
 				.hasMessageEndingWith("Connect to the primary server, through a pool and with a user that may write.");
 			assertThat(JdbcErrors.definite(readOnly, LOCK, "locks")).isNull();
 			assertThat(JdbcErrors.ofQuery(readOnly, "locks")).hasMessageContaining("Connect to the primary server");
+		}
+	}
+
+	/** The first one is that of PostgreSQL, the others are those of MariaDB. */
+	@Test
+	void limitOfConnectionsIsNamedWithItsRemedy() {
+		for (SQLException limit : List.of(new SQLException("FATAL: sorry, too many clients already", "53300"),
+				new SQLException("Too many connections", "08004", 1040),
+				new SQLException("User app already has more than 'max_user_connections'", "42000", 1203))) {
+			SQLException unfilled = new SQLTransientConnectionException(
+					"HikariPool-1 - Connection is not available, request timed out after 1001ms (total=0, active=0, idle=0, waiting=2)",
+					limit.getSQLState(), limit);
+			for (SQLException failure : List.of(limit, unfilled)) {
+				assertThat(JdbcErrors.unknown(failure)).isInstanceOf(LockBackendException.class)
+					.hasMessage(
+							"The database has reached a limit: SQLException: %s. Raise this limit, or make the connection pools of its applications smaller.",
+							limit.getMessage());
+				assertThat(JdbcErrors.definite(failure, LOCK, "locks")).isNull();
+			}
 		}
 	}
 
