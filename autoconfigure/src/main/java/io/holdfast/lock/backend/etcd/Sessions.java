@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import io.holdfast.lock.support.DurationText;
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Registry of the sessions that the claims of this JVM share: one for each lease time in
@@ -68,15 +69,16 @@ final class Sessions {
 			starting.completeExceptionally(new IllegalStateException("The backend is closed"));
 			return;
 		}
-		Session.start(this.calls, this.keys, this.clock, seconds, this::closed).whenComplete((session, failure) -> {
-			if (failure == null) {
-				starting.complete(session);
-			}
-			else {
-				this.sessions.remove(seconds, starting);
-				starting.completeExceptionally(failure);
-			}
-		});
+		Stages.attempt(() -> Session.start(this.calls, this.keys, this.clock, seconds, this::closed))
+			.whenComplete((session, failure) -> {
+				if (failure == null) {
+					starting.complete(session);
+				}
+				else {
+					this.sessions.remove(seconds, starting);
+					starting.completeExceptionally(failure);
+				}
+			});
 	}
 
 	private void closed(Session session) {
