@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import io.holdfast.lock.support.SchedulingClock;
+import io.holdfast.lock.support.Stages;
 
 /**
  * Keeps the backlog of a node that does not respond short. No caller waits for such a
@@ -44,8 +45,8 @@ final class NodeBacklog {
 
 	/**
 	 * Sends a request, unless the node is silent and has a backlog.
-	 * @param request sends the request; never throws
-	 * @return the response, or a failure if the request was not sent
+	 * @param request sends the request
+	 * @return the response, or a failure if the request was not sent or throws
 	 */
 	<T> CompletionStage<T> send(Supplier<CompletionStage<T>> request) {
 		boolean probes = false;
@@ -55,7 +56,7 @@ final class NodeBacklog {
 				return CompletableFuture.failedStage(new NotSentException("no response to earlier requests"));
 			}
 		}
-		return follow(request.get(), probes);
+		return follow(Stages.attempt(request), probes);
 	}
 
 	private <T> CompletionStage<T> follow(CompletionStage<T> response, boolean probes) {

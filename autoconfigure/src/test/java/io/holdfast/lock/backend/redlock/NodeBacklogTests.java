@@ -106,6 +106,20 @@ class NodeBacklogTests {
 		assertThat(this.unanswered).hasSize(MANY);
 	}
 
+	/** Otherwise, the node would never get another request. */
+	@Test
+	void requestThatThrowsIsFollowedByAnother() {
+		becomeSilent();
+		send(MANY);
+		timeOut(this.unanswered.removeLast());
+		CompletionStage<String> failed = this.backlog.send(() -> {
+			throw new NoClassDefFoundError("undeployed");
+		});
+		assertThat(failed).isCompletedExceptionally();
+		send(MANY);
+		assertThat(this.unanswered).hasSize(NodeBacklog.MOST_WHILE_SILENT + 1);
+	}
+
 	private void becomeSilent() {
 		send();
 		timeOut(this.unanswered.removeLast());

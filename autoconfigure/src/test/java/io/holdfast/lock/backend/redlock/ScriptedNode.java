@@ -49,6 +49,10 @@ final class ScriptedNode implements NodeClient {
 	/** The response to a release. */
 	List<Object> released = List.of(1L);
 
+	/** Runs when an attempt is sent. */
+	Runnable whenAttempted = () -> {
+	};
+
 	/** Runs when a release is sent. */
 	Runnable whenReleased = () -> {
 	};
@@ -82,6 +86,7 @@ final class ScriptedNode implements NodeClient {
 		if (script == RedlockScripts.ACQUIRE) {
 			this.attempts++;
 			this.arguments = args.length;
+			this.whenAttempted.run();
 			return this.acquired.thenApply(this::vote);
 		}
 		if (script == RedlockScripts.RELEASE) {
