@@ -49,19 +49,21 @@ final class QueueReads {
 		Read fresh = new Read();
 		Read read = this.latest.compute(queue, (key, last) -> (last == null || last.sent) ? fresh.after(last) : last);
 		if (read == fresh) {
-			sendInTurn(queue, fresh);
+			// an error, such as one of too little memory, must not leave it unsent
+			Stages.attempt(this::turn, fresh).whenComplete((turn, failure) -> send(queue, fresh));
 		}
 		return read.result;
 	}
 
-	private void sendInTurn(String queue, Read read) {
+	/** Completes when a read may be sent. */
+	private CompletableFuture<Void> turn(Read read) {
 		CompletableFuture<Void> turn = new CompletableFuture<>();
 		read.previous.whenComplete((names, failure) -> turn.complete(null));
 		if (!turn.isDone()) {
 			Runnable cancel = this.clock.after(LONGEST_DELAY, () -> turn.complete(null));
 			turn.thenRun(cancel);
 		}
-		turn.thenRun(() -> send(queue, read));
+		return turn;
 	}
 
 	private void send(String queue, Read read) {

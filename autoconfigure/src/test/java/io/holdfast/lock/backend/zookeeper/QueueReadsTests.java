@@ -77,6 +77,18 @@ class QueueReadsTests {
 		assertNothingLeft();
 	}
 
+	/** Otherwise, all later claims would share the read that was never sent. */
+	@Test
+	void readWhoseTimerCannotBeSetIsSent() {
+		this.reads.read(QUEUE);
+		this.timers.failNext(new NoClassDefFoundError("undeployed"));
+		CompletableFuture<?> second = this.reads.read(QUEUE);
+		assertThat(this.sent).hasSize(2);
+		this.sent.forEach((request) -> request.complete(List.of()));
+		assertThat(second).isCompleted();
+		assertNothingLeft();
+	}
+
 	@Test
 	void readsOfDifferentQueuesDoNotWaitForEachOther() {
 		this.reads.read(QUEUE);

@@ -3,6 +3,8 @@ package io.holdfast.lock.backend.zookeeper;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import io.holdfast.lock.support.SchedulingClock;
 
 /**
@@ -12,6 +14,13 @@ final class ScriptedTimers implements SchedulingClock {
 
 	private final List<Runnable> tasks = new ArrayList<>();
 
+	private @Nullable Error error;
+
+	/** Lets the next timer fail. */
+	void failNext(Error error) {
+		this.error = error;
+	}
+
 	@Override
 	public long nanos() {
 		return 0;
@@ -19,6 +28,11 @@ final class ScriptedTimers implements SchedulingClock {
 
 	@Override
 	public Runnable after(long delayNanos, Runnable task) {
+		Error thrown = this.error;
+		this.error = null;
+		if (thrown != null) {
+			throw thrown;
+		}
 		this.tasks.add(task);
 		return () -> this.tasks.remove(task);
 	}
