@@ -57,7 +57,8 @@ final class Watchdog {
 
 	private long wakeUpAt = Long.MAX_VALUE;
 
-	private @Nullable Runnable cancelWakeUp;
+	private Runnable cancelWakeUp = () -> {
+	};
 
 	Watchdog(SchedulingClock time, EngineSettings settings, LockObserver observer, Executor threads) {
 		this.time = time;
@@ -132,11 +133,11 @@ final class Watchdog {
 		if (first == null || first.at >= this.wakeUpAt) {
 			return;
 		}
-		if (this.cancelWakeUp != null) {
-			this.cancelWakeUp.run();
-		}
+		Runnable cancelFormer = this.cancelWakeUp;
+		// without this timer, the former one remains
+		this.cancelWakeUp = this.time.after(first.at - this.time.nanos(), this::renewDue);
 		this.wakeUpAt = first.at;
-		this.cancelWakeUp = this.time.after(this.wakeUpAt - this.time.nanos(), this::renewDue);
+		cancelFormer.run();
 	}
 
 	private void renewDue() {
@@ -146,7 +147,6 @@ final class Watchdog {
 		this.lock.lock();
 		try {
 			this.wakeUpAt = Long.MAX_VALUE;
-			this.cancelWakeUp = null;
 			for (RenewalSchedule schedule : due(now)) {
 				if (now >= schedule.lease.validUntil()) {
 					end(schedule);
@@ -164,9 +164,10 @@ final class Watchdog {
 		}
 		finally {
 			this.lock.unlock();
+			// also without a timer, which the responses then set
+			over.forEach((schedule) -> schedule.lease.lose(schedule.causeOfExpiry(now)));
+			toRenew.forEach(this::renew);
 		}
-		over.forEach((schedule) -> schedule.lease.lose(schedule.causeOfExpiry(now)));
-		toRenew.forEach(this::renew);
 	}
 
 	private List<RenewalSchedule> due(long now) {

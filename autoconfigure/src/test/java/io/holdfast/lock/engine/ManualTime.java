@@ -19,6 +19,14 @@ final class ManualTime implements SchedulingClock {
 
 	private long numbers;
 
+	/** The number of timers to set before one fails; negative if none does. */
+	private int goodTimers = -1;
+
+	/** Lets one timer fail, with an error like one of too little memory. */
+	synchronized void failTimerAfter(int others) {
+		this.goodTimers = others;
+	}
+
 	@Override
 	public synchronized long nanos() {
 		return this.now;
@@ -26,6 +34,9 @@ final class ManualTime implements SchedulingClock {
 
 	@Override
 	public synchronized Runnable after(long delayNanos, Runnable task) {
+		if (this.goodTimers >= 0 && this.goodTimers-- == 0) {
+			throw new NoClassDefFoundError("undeployed");
+		}
 		Task planned = new Task(this.now + Math.max(0, delayNanos), this.numbers++, task);
 		this.tasks.add(planned);
 		return () -> cancel(planned);
