@@ -173,9 +173,6 @@ final class ReleaseRetrier {
 
 		private final CompletableFuture<T> firstAnswer = new CompletableFuture<>();
 
-		/** Whether a response has arrived; a retry may start before callers see it. */
-		private volatile boolean answered;
-
 		private final AtomicBoolean over = new AtomicBoolean();
 
 		/**
@@ -244,16 +241,14 @@ final class ReleaseRetrier {
 		private void answered(T answer, Throwable failure) {
 			boolean confirmed = failure == null && this.settled.test(answer);
 			Object unconfirmed = (failure != null) ? failure : answer;
-			boolean retried = this.answered;
-			this.answered = true;
-			if (retried) {
+			if (this.firstAnswer.isDone()) {
 				retries().answered(this, confirmed ? null : unconfirmed);
 			}
 			else {
+				Stages.settle(this.firstAnswer, answer, failure);
 				if (!confirmed) {
 					retries().add(this, unconfirmed);
 				}
-				Stages.settle(this.firstAnswer, answer, failure);
 			}
 			if (confirmed || isRefused(unconfirmed)) {
 				over();

@@ -175,8 +175,8 @@ final class Retries {
 
 	private void pause() {
 		if (!this.pausing) {
-			this.pausing = true;
 			this.time.after(this.pause, this::proceed);
+			this.pausing = true;
 			this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
 		}
 	}

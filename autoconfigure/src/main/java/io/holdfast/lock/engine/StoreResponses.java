@@ -37,11 +37,20 @@ final class StoreResponses {
 		CompletableFuture<T> answer = new CompletableFuture<>();
 		sent.whenComplete((value, failure) -> Stages.settle(answer, value, failure));
 		if (!answer.isDone()) {
+			endInTime(answer, timeoutNanos, time);
+		}
+		return answer;
+	}
+
+	private static void endInTime(CompletableFuture<?> answer, long timeoutNanos, SchedulingClock time) {
+		try {
 			Runnable cancel = time.after(timeoutNanos, () -> answer.completeExceptionally(
 					new TimeoutException("No response within " + DurationText.of(Duration.ofNanos(timeoutNanos)))));
 			answer.whenComplete((value, failure) -> cancel.run());
 		}
-		return answer;
+		catch (RuntimeException | Error ex) {
+			answer.completeExceptionally(ex);
+		}
 	}
 
 	/**
