@@ -24,7 +24,8 @@ final class ProvingCalls implements ZooKeeperCalls {
 
 	private final SessionGuarantee guarantee;
 
-	private boolean heartbeatUnderWay;
+	/** The latest heartbeat, which delays the next one until it is answered. */
+	private volatile CompletableFuture<Void> latestHeartbeat = CompletableFuture.completedFuture(null);
 
 	private boolean closed;
 
@@ -72,33 +73,17 @@ final class ProvingCalls implements ZooKeeperCalls {
 			}
 			this.cancelHeartbeat = this.clock.after(this.guarantee.pause(this.calls.sessionTimeout()).toNanos(),
 					this::heartbeat);
-			if (this.heartbeatUnderWay) {
-				return;
-			}
-			this.heartbeatUnderWay = true;
 		}
-		try {
-			sendHeartbeat();
+		if (!this.latestHeartbeat.isDone()) {
+			return;
 		}
-		catch (RuntimeException | Error ex) {
-			heartbeatEnds();
-			throw ex;
-		}
-	}
-
-	private void sendHeartbeat() {
 		long sentAt = this.clock.nanos();
 		long session = this.calls.session();
-		sync(this.heartbeatPath).whenComplete((done, failure) -> {
+		this.latestHeartbeat = sync(this.heartbeatPath).whenComplete((done, failure) -> {
 			if (failure != null && ZooKeeperCalls.connectionLost(failure)) {
 				this.guarantee.disconnected(session, sentAt);
 			}
-			heartbeatEnds();
 		});
-	}
-
-	private synchronized void heartbeatEnds() {
-		this.heartbeatUnderWay = false;
 	}
 
 	private <T extends @Nullable Object> CompletableFuture<T> proving(boolean committed,
