@@ -82,7 +82,7 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 		this.observer.started(this.ifRefused);
 		if (!this.context.registry().add(this)) {
 			end(AcquireOutcome.INTERRUPTED,
-					new Outcome.Failed<>(AcquisitionFailures.stopping(this.request, elapsed())));
+					new Outcome.Failed<>(() -> AcquisitionFailures.stopping(this.request, elapsed())));
 			return;
 		}
 		LocalWaitQueues.State admission = enter();
@@ -265,11 +265,11 @@ final class Acquisition extends LocalWaitQueues.Ticket {
 	/** Fails after a permanent store failure or a failed step; no caller may hang. */
 	@Override
 	void failed(Throwable failure) {
-		giveUp(AcquireOutcome.ERROR, AcquisitionFailures.failed(this.request, failure));
+		giveUp(AcquireOutcome.ERROR, new Outcome.Failed<>(() -> AcquisitionFailures.failed(this.request, failure)));
 	}
 
 	void giveUp(AcquireOutcome how, LockException failure) {
-		giveUp(how, new Outcome.Failed<>(failure));
+		giveUp(how, new Outcome.Failed<>(() -> failure));
 	}
 
 	private void giveUp(AcquireOutcome how, Outcome<Lease> reason) {

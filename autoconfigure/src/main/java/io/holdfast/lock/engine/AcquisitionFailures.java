@@ -106,7 +106,7 @@ final class AcquisitionFailures {
 		}
 		lease.endHold();
 		ResolvedRequest request = lease.request();
-		return new Outcome.Failed<>(new LockLostException(request.lock(), request.backend().name(),
+		return new Outcome.Failed<>(() -> new LockLostException(request.lock(), request.backend().name(),
 				lease.lossMessage() + " The call did not start. Repeat it."));
 	}
 

@@ -70,7 +70,7 @@ final class AsyncAcquirer {
 			this.all.forEach((request) -> this.boundary.beforeAcquireAsync(request.lock()));
 		}
 		catch (LockException ex) {
-			return CompletableFuture.completedFuture(new Outcome.Failed<>(ex));
+			return CompletableFuture.completedFuture(new Outcome.Failed<>(() -> ex));
 		}
 		return start();
 	}
@@ -78,8 +78,8 @@ final class AsyncAcquirer {
 	private CompletableFuture<Outcome<HeldLocks>> start() {
 		LockBackend backend = this.all.get(0).backend();
 		if (!this.workers.acquisitionStarts(backend)) {
-			return CompletableFuture.completedFuture(
-					new Outcome.Failed<>(AcquisitionFailures.tooMany(this.all.get(0), Workers.MOST_ACQUISITIONS)));
+			return CompletableFuture.completedFuture(new Outcome.Failed<>(
+					() -> AcquisitionFailures.tooMany(this.all.get(0), Workers.MOST_ACQUISITIONS)));
 		}
 		this.result.whenComplete((held, failure) -> {
 			this.workers.acquisitionEnds(backend);
@@ -135,7 +135,7 @@ final class AsyncAcquirer {
 		}
 		catch (LockLostException ex) {
 			CombinedHold.discard(this.holds);
-			this.result.complete(new Outcome.Failed<>(ex));
+			this.result.complete(new Outcome.Failed<>(() -> ex));
 		}
 	}
 

@@ -7,8 +7,9 @@ import io.holdfast.lock.LockException;
 import io.holdfast.lock.LockNotAcquiredException;
 
 /**
- * Outcome of an acquisition. A refusal is a normal outcome, so its exception is created
- * only for a caller that gets it.
+ * Outcome of an acquisition. Exceptions are created for the caller that gets them: a
+ * refusal is a normal outcome, and an acquisition that failed at the end of the stack
+ * must end without a message first.
  *
  * @param <T> the type of what is granted
  */
@@ -64,13 +65,13 @@ sealed interface Outcome<T> {
 	 * The acquisition failed or was cancelled.
 	 *
 	 * @param <T> the type of what is granted
-	 * @param exception the exception, created for this caller only
+	 * @param exception creates the exception for the caller
 	 */
-	record Failed<T>(LockException exception) implements Outcome<T> {
+	record Failed<T>(Supplier<? extends LockException> exception) implements Outcome<T> {
 
 		@Override
 		public T orElseThrow() {
-			throw this.exception;
+			throw this.exception.get();
 		}
 
 		@Override

@@ -280,4 +280,28 @@ class AcquisitionFailuresTests {
 		return assertThat(waiting.<Throwable>handle((locks, failure) -> failure).join());
 	}
 
+	/**
+	 * At the end of the stack, there may be room to fail, but not to format a message.
+	 */
+	@Test
+	void failureThatCannotBeDescribedKeepsNoLock() {
+		this.backend.acquires.add((claim) -> {
+			throw new EndOfStack();
+		});
+		assertThatExceptionOfType(EndOfStack.class).isThrownBy(() -> this.fixture.engine.acquire(request().build()));
+		this.fixture.assertNothingLeft();
+	}
+
+	/** An error whose message takes more stack than there is. */
+	private static final class EndOfStack extends StackOverflowError {
+
+		private static final long serialVersionUID = 1L;
+
+		@Override
+		public String getMessage() {
+			throw new EndOfStack();
+		}
+
+	}
+
 }
