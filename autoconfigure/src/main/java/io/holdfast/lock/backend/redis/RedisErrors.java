@@ -85,6 +85,12 @@ final class RedisErrors {
 	 */
 	LockException unreachable(Throwable failure) {
 		Throwable cause = Stages.cause(failure);
+		if (Failures.causes(cause).anyMatch(LinkageError.class::isInstance)) {
+			return new LockConfigurationException(
+					"Redis at %s cannot store locks: this version of its client does not fit ('%s'). Use Redisson in the version that 'holdfast-bom' manages, or Lettuce in that of Spring Boot."
+						.formatted(this.options.server(), Failures.rootMessage(cause)),
+					cause);
+		}
 		String code = definiteCode(cause);
 		if (code != null) {
 			return new LockConfigurationException("Redis at %s cannot store locks: '%s'. %s".formatted(

@@ -1,5 +1,7 @@
 package io.holdfast.lock.backend.redis;
 
+import java.util.concurrent.CompletionException;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -52,6 +54,15 @@ class RedisErrorsTests {
 				"Redis server response timeout (1000 ms) occurred after 0 retry attempts");
 		assertThat(this.errors.unreachable(failure)).hasMessage(
 				"Redis at the test's server could not be reached: no response in time. Check that it is running and responds within 'distributed-lock.response-timeout', and whether it uses TLS.");
+	}
+
+	/** As Redisson 3, which has no such type of result. */
+	@Test
+	void clientOfAnotherVersionIsNamedAsTheCause() {
+		Throwable failure = new CompletionException(new NoSuchFieldError("LIST"));
+		assertThat(this.errors.unreachable(failure)).isInstanceOf(LockConfigurationException.class)
+			.hasMessage(
+					"Redis at the test's server cannot store locks: this version of its client does not fit ('NoSuchFieldError: LIST'). Use Redisson in the version that 'holdfast-bom' manages, or Lettuce in that of Spring Boot.");
 	}
 
 }
