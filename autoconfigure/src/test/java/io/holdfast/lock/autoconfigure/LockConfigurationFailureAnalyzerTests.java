@@ -1,5 +1,8 @@
 package io.holdfast.lock.autoconfigure;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -7,10 +10,12 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.LockConfigurationException;
@@ -44,6 +49,19 @@ class LockConfigurationFailureAnalyzerTests {
 		assertThat(analysis).isNotNull();
 		assertThat(analysis.getDescription()).isEqualTo("'a.B' is wrong.");
 		assertThat(analysis.getAction()).startsWith("Correct this configuration");
+	}
+
+	/**
+	 * Some settings are checked while Spring Boot binds them, whose analyzer would
+	 * explain the class of the settings if its jar came first.
+	 */
+	@Test
+	void comesBeforeAnalyzersThatAreRegisteredEarlier() {
+		FailureAnalyzer registeredEarlier = (failure) -> null;
+		List<FailureAnalyzer> analyzers = new ArrayList<>(
+				List.of(registeredEarlier, new LockConfigurationFailureAnalyzer()));
+		AnnotationAwareOrderComparator.sort(analyzers);
+		assertThat(analyzers).last().isSameAs(registeredEarlier);
 	}
 
 	@Configuration(proxyBeanMethods = false)
