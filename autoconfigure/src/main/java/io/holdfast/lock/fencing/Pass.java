@@ -27,6 +27,12 @@ final class Pass implements TransactionSynchronization {
 	private final boolean first;
 
 	/**
+	 * The first pass of the transaction through one of these fences, perhaps this one. It
+	 * knows all savepoints since its row was locked.
+	 */
+	private final Pass earliest;
+
+	/**
 	 * Those that are bound to no thread, and the fence that each has passed, unless a
 	 * later hold of the lock has passed.
 	 */
@@ -44,6 +50,14 @@ final class Pass implements TransactionSynchronization {
 		this.passed = passed;
 		this.connection = connection;
 		this.first = first;
+		this.earliest = PassedHolds.ofTransaction()
+			.filter((other) -> other.connection == connection && other.hasPassedOneOf(passed))
+			.findFirst()
+			.orElse(this);
+	}
+
+	private boolean hasPassedOneOf(Set<PassedHold> holds) {
+		return holds.stream().anyMatch((hold) -> this.passed.stream().anyMatch(hold::isOfSameLock));
 	}
 
 	boolean isOpen() {
@@ -51,7 +65,7 @@ final class Pass implements TransactionSynchronization {
 	}
 
 	PassedHolds.Earlier as(boolean sameHold, boolean used) {
-		return new PassedHolds.Earlier(this.connection, sameHold, !this.laterSavepoints.isEmpty(), this.first,
+		return new PassedHolds.Earlier(this.connection, sameHold, !this.earliest.laterSavepoints.isEmpty(), this.first,
 				this.granted && !this.undone && used);
 	}
 

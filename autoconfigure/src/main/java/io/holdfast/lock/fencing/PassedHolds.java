@@ -241,7 +241,8 @@ final class PassedHolds {
 	 * @param connection the resource of its connection
 	 * @param sameHold whether the same holds have passed; otherwise those of an outer
 	 * transaction, which is suspended and still keeps their rows
-	 * @param beforeSavepoint whether it may be older than a savepoint of its transaction
+	 * @param beforeSavepoint whether it, or one before it, may be older than a savepoint
+	 * of its transaction
 	 * @param first whether nothing preceded it in its transaction
 	 * @param granted whether it was neither rejected nor undone by a savepoint, and the
 	 * current transaction has made it or has asked the outer one for the hold before

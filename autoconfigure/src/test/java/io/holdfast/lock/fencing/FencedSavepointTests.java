@@ -1,0 +1,142 @@
+package io.holdfast.lock.fencing;
+
+import javax.sql.DataSource;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import io.holdfast.lock.LockContext;
+import io.holdfast.lock.test.server.PostgresServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for a transaction that has passed the fence of a lock before a savepoint and
+ * again after it, and in which a statement has failed since. PostgreSQL then no longer
+ * says whether the transaction keeps the row, which it does. To wait for that row in an
+ * inner transaction would never end.
+ */
+class FencedSavepointTests {
+
+	@AutoClose
+	private static final PostgresServer server = PostgresServer.started();
+
+	private final DataSource dataSource = new DriverManagerDataSource(
+			server.jdbcUrl() + "&options=-c%20lock_timeout=3s");
+
+	private final JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
+
+	private final TransactionFence fence = TestFence.of(this.dataSource);
+
+	private final PlatformTransactionManager manager = TestFence.manager(this.dataSource, this.fence);
+
+	private final TransactionTemplate outer = template(TransactionDefinition.PROPAGATION_REQUIRED);
+
+	private final TransactionTemplate nested = template(TransactionDefinition.PROPAGATION_NESTED);
+
+	private final TransactionTemplate inner = template(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+
+	private TransactionTemplate template(int propagation) {
+		TransactionTemplate template = new TransactionTemplate(this.manager);
+		template.setPropagationBehavior(propagation);
+		return template;
+	}
+
+	@BeforeEach
+	void clear() {
+		TestFence.clear(this.dataSource);
+	}
+
+	@AfterEach
+	void requireNothingLeft() {
+		assertThat(PassedHolds.isEmpty()).isTrue();
+	}
+
+	private void holding(String key, long token, Runnable action) {
+		Runnable unbind = LockContext.bind(TestHold.of(key, token, "a" + token));
+		try {
+			this.fence.beforeBody(null);
+			action.run();
+		}
+		finally {
+			unbind.run();
+		}
+	}
+
+	private void fail() {
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.jdbc.execute("SELECT 1 / 0"));
+	}
+
+	private void requireRefused() {
+		assertThatExceptionOfType(CannotAcquireLockException.class)
+			.isThrownBy(() -> this.inner.executeWithoutResult((failure) -> {
+			}))
+			.withMessageContainingAll("Lock 'stock:42'", "savepoint");
+	}
+
+	/** As with {@code when-active=allow}. */
+	@Test
+	void rowOfAnEarlierHoldFromBeforeTheSavepointIsNotAwaited() {
+		this.outer.executeWithoutResult((status) -> {
+			holding("42", 10, () -> {
+			});
+			this.nested.executeWithoutResult((savepoint) -> {
+				savepoint.setRollbackOnly();
+				holding("42", 11, () -> {
+					fail();
+					requireRefused();
+				});
+			});
+		});
+	}
+
+	/** An inner transaction has asked whether the row is kept, which locks it again. */
+	@Test
+	void rowThatWasLockedAgainBeforeTheSavepointIsNotAwaited() {
+		this.outer.executeWithoutResult((status) -> {
+			status.setRollbackOnly();
+			holding("41", 10, () -> {
+			});
+			Runnable unbind = LockContext.bind(TestHold.of("42", 10, "a"));
+			this.nested.executeWithoutResult(TransactionExecution::setRollbackOnly);
+			this.inner.executeWithoutResult((first) -> {
+			});
+			Object savepoint = status.createSavepoint();
+			this.fence.beforeBody(null);
+			fail();
+			requireRefused();
+			status.rollbackToSavepoint(savepoint);
+			unbind.run();
+		});
+	}
+
+	@Test
+	void rowOfAnotherLockFromBeforeTheSavepointIsNotInDoubt() {
+		this.outer.executeWithoutResult((status) -> {
+			holding("41", 10, () -> {
+			});
+			this.nested.executeWithoutResult((savepoint) -> {
+				savepoint.setRollbackOnly();
+				holding("42", 10, () -> {
+					fail();
+					this.inner.executeWithoutResult(
+							(failure) -> this.jdbc.update("INSERT INTO fence VALUES ('failure', 'failure', 1, 'a')"));
+				});
+			});
+		});
+		assertThat(this.jdbc.queryForList("SELECT lock_id FROM fence", String.class)).contains("failure");
+	}
+
+}
