@@ -170,7 +170,7 @@ final class PassedHolds {
 		Pass pass = register(new Pass(passed, connection, first));
 		Map<PassedHold, Pass> present = CURRENT.get();
 		Map<PassedHold, Pass> all = (present != null) ? present : new HashMap<>();
-		List<Pass> earlier = Stream.concat(all.values().stream(), ofTransaction()).toList();
+		Set<Pass> earlier = Stream.concat(all.values().stream(), ofTransaction()).collect(Collectors.toSet());
 		passed.forEach((hold) -> {
 			earlier.forEach((other) -> other.unbound.keySet().removeIf(hold::isLaterThan));
 			all.put(hold, pass);

@@ -3,24 +3,28 @@ package io.holdfast.lock.fencing;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import io.holdfast.lock.LockContext;
+import io.holdfast.lock.LockHandle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for a transaction whose methods acquire many locks, one after another, and which
- * keeps all of them.
+ * Tests for a transaction that acquires many locks and keeps all of them.
  */
 class FenceOfManyHoldsTests {
 
@@ -54,6 +58,26 @@ class FenceOfManyHoldsTests {
 			TransactionSynchronizationManager.getSynchronizations();
 			assertThat(ofLastCall).isLessThan(comparisons.get() * MANY / 5);
 		});
+	}
+
+	/** Took minutes when each of them was compared with each other one repeatedly. */
+	@Test
+	@Timeout(value = 30, threadMode = ThreadMode.SEPARATE_THREAD)
+	void requestsForManyLocksPassOneAfterTheOther() {
+		DataSource dataSource = new DriverManagerDataSource("jdbc:h2:mem:many-locks;DB_CLOSE_DELAY=-1");
+		TestFence.clear(dataSource);
+		TransactionFence fence = TestFence.of(dataSource);
+		new TransactionTemplate(TestFence.manager(dataSource, fence)).executeWithoutResult((status) -> {
+			fence.advance(ofNoThread("first"));
+			fence.advance(ofNoThread("second"));
+		});
+		assertThat(new JdbcTemplate(dataSource).queryForObject("SELECT COUNT(*) FROM fence", Integer.class))
+			.isEqualTo(40 * MANY);
+	}
+
+	private static SeveralHolds ofNoThread(String request) {
+		return new SeveralHolds(
+				IntStream.range(0, 20 * MANY).<LockHandle>mapToObj((i) -> TestHold.of(request + i, 10, "a")).toList());
 	}
 
 	private static TransactionSynchronization counting(AtomicInteger comparisons) {
