@@ -47,7 +47,7 @@ final class HandlerTargets {
 		try {
 			ReflectionUtils.doWithFields(owner.getClass(), (field) -> {
 				Object value = value(field, owner);
-				if (value != null && LockAnnotations.mayBeOn(value.getClass())) {
+				if (value != null && mayHaveLock(value)) {
 					targets.add(value);
 				}
 				else if (value instanceof FactoryBean && !(owner instanceof FactoryBean)) {
@@ -57,6 +57,16 @@ final class HandlerTargets {
 		}
 		catch (IllegalStateException ex) {
 			// the class has a field of a type that is missing, so its fields are unknown
+		}
+	}
+
+	private static boolean mayHaveLock(Object value) {
+		try {
+			return LockAnnotations.mayBeOn(value.getClass());
+		}
+		catch (IllegalStateException ex) {
+			// the class has a method with a type that is missing
+			return false;
 		}
 	}
 

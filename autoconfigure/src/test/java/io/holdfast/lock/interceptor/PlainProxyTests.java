@@ -114,6 +114,13 @@ class PlainProxyTests {
 	}
 
 	@Test
+	void targetBesideAnObjectWithAMissingTypeStopsTheStart() throws Exception {
+		Object incomplete = BeanUtils.instantiateClass(new WithoutMissing().loadClass(Incomplete.class.getName()));
+		with(proxy(Plain.class, new BesideIncomplete(incomplete, new LockedPlain())))
+			.run((context) -> requireStoppedByTarget(context, LockedPlain.class));
+	}
+
+	@Test
 	void mockAsTargetNeedsNoLock() {
 		with(proxy(Plain.class, Mockito.mock(LockedPlain.class)))
 			.run((context) -> assertThat(context.getBean(Plain.class).run()).isNull());
@@ -227,9 +234,22 @@ class PlainProxyTests {
 
 		@Nullable Missing missing;
 
+		@Nullable Missing missing() {
+			return this.missing;
+		}
+
 		@Override
 		public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Exception {
 			return (method.getDeclaringClass() == Object.class) ? method.invoke(this, arguments) : null;
+		}
+
+	}
+
+	record BesideIncomplete(Object incomplete, Plain target) implements InvocationHandler {
+
+		@Override
+		public @Nullable Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+			return method.invoke(this.target, arguments);
 		}
 
 	}
