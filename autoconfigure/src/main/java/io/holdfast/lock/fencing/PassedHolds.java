@@ -1,6 +1,7 @@
 package io.holdfast.lock.fencing;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -146,11 +147,11 @@ final class PassedHolds {
 		}
 		return all.entrySet()
 			.stream()
-			.filter((other) -> other.getKey().isOfSameLock(own))
-			.map(Map.Entry::getValue)
-			.filter((other) -> other.connection != connection && other.isOpen())
-			.map((other) -> other.as(false, false))
-			.findFirst()
+			.filter((other) -> other.getKey().isOfSameLock(own) && other.getValue().connection != connection
+					&& other.getValue().isOpen())
+			// the latest has passed by itself only if no earlier one kept the row
+			.max(Comparator.comparing((other) -> other.getKey().token()))
+			.map((other) -> other.getValue().as(false, false))
 			.orElse(null);
 	}
 

@@ -23,10 +23,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for a transaction that has passed the fence of a lock before a savepoint and
- * again after it, and in which a statement has failed since. PostgreSQL then no longer
- * says whether the transaction keeps the row, which it does. To wait for that row in an
- * inner transaction would never end.
+ * Tests for transactions inside one that has passed the fence of a lock with several
+ * holds, and in which a statement has failed. PostgreSQL then no longer says whether it
+ * keeps the row, as it does from before a savepoint. To wait for a row that another
+ * transaction of the thread keeps would never end.
  */
 class FencedSavepointTests {
 
@@ -137,6 +137,22 @@ class FencedSavepointTests {
 			});
 		});
 		assertThat(this.jdbc.queryForList("SELECT lock_id FROM fence", String.class)).contains("failure");
+	}
+
+	/** The first one has lost its row, which the second one keeps since then. */
+	@Test
+	void rowOfTheSecondTransactionIsNotAwaitedByTheThird() {
+		this.outer.executeWithoutResult((first) -> {
+			first.setRollbackOnly();
+			holding("42", 10, this::fail);
+			this.inner.executeWithoutResult((second) -> {
+				holding("42", 11, () -> {
+				});
+				this.inner.executeWithoutResult((third) -> holding("42", 20, () -> {
+				}));
+			});
+		});
+		assertThat(this.jdbc.queryForObject("SELECT token FROM fence", Long.class)).isEqualTo(20);
 	}
 
 }
