@@ -10,8 +10,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Primary;
 
 import io.holdfast.lock.DistributedLock;
 import io.holdfast.lock.interceptor.PlainBeans.LockedPlain;
@@ -45,6 +48,27 @@ class ProxyFromFactoryTests {
 					"is a proxy around an object that is no bean"));
 	}
 
+	/**
+	 * Nothing shows the target of a lazy proxy of its interface before the first call.
+	 */
+	@ParameterizedTest
+	@ValueSource(classes = { LockedPlain.class, Plain.class })
+	void factoryOfALazyTargetNamesTheTypeOfTheProxy(Class<?> type) {
+		LocalLocks.runner()
+			.withBean("target", LockedPlain.class)
+			.withBean("type", Class.class, () -> type)
+			.withUserConfiguration(OfLazyBean.class)
+			.withBean(User.class)
+			.run((context) -> {
+				if (type == Plain.class) {
+					assertThat(context.getBean(User.class).bean().run()).isEqualTo("plain");
+					return;
+				}
+				assertThat(RefusedBeans.failure(context)).hasMessageContainingAll("'bean'", "$Proxy",
+						"or a FactoryBean with another object type has created it", "let getObjectType()");
+			});
+	}
+
 	/** The configuration is a bean. It may call its own methods without their locks. */
 	@Test
 	void handlerMayCaptureTheConfigurationThatDeclaresIt() {
@@ -53,6 +77,17 @@ class ProxyFromFactoryTests {
 			assertThat(((Plain) context.getBean("bean")).run()).isEqualTo("answer");
 			assertThat(((Plain) context.getBean("locked")).run()).isEqualTo("plain");
 		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OfLazyBean {
+
+		@Bean
+		@Primary
+		Factory bean(Class<?> type, @Lazy @Qualifier("target") Plain target) {
+			return new Factory(type, target, false);
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
