@@ -3,7 +3,6 @@ package io.holdfast.lock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
@@ -91,18 +90,18 @@ final class EngineFixture {
 	/** Records the notifications that the engine sends to its observer. */
 	static final class Record implements LockObserver {
 
-		final List<AcquireOutcome> outcomes = new CopyOnWriteArrayList<>();
+		final List<AcquireOutcome> outcomes = new Recording<>();
 
-		final List<RenewalOutcome> renewals = new CopyOnWriteArrayList<>();
+		final List<RenewalOutcome> renewals = new Recording<>();
 
-		final List<Duration> delays = new CopyOnWriteArrayList<>();
+		final List<Duration> delays = new Recording<>();
 
-		final List<LockLostEvent> losses = new CopyOnWriteArrayList<>();
+		final List<LockLostEvent> losses = new Recording<>();
 
-		final List<Duration> holds = new CopyOnWriteArrayList<>();
+		final List<Duration> holds = new Recording<>();
 
 		/** What the observations of single acquisitions were notified of. */
-		final List<String> followed = new CopyOnWriteArrayList<>();
+		final List<String> followed = new Recording<>();
 
 		int waiting;
 

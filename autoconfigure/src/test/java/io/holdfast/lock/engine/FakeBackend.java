@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -37,7 +36,7 @@ import io.holdfast.lock.spi.RenewResult;
  */
 final class FakeBackend implements LockBackend {
 
-	final List<String> calls = new CopyOnWriteArrayList<>();
+	final List<String> calls = new Recording<>();
 
 	final Map<LockName, OwnerId> owners = new ConcurrentHashMap<>();
 
@@ -53,12 +52,12 @@ final class FakeBackend implements LockBackend {
 
 	final Deque<CompletionStage<LockState>> lookups = new ConcurrentLinkedDeque<>();
 
-	final List<Claim> claims = new CopyOnWriteArrayList<>();
+	final List<Claim> claims = new Recording<>();
 
-	final List<Integer> batches = new CopyOnWriteArrayList<>();
+	final List<Integer> batches = new Recording<>();
 
 	/** Claims sent after their withdrawal, and further faults that a test adds. */
-	final List<String> faults = new CopyOnWriteArrayList<>();
+	final List<String> faults = new Recording<>();
 
 	private final Set<OwnerId> abandoned = new HashSet<>();
 
