@@ -58,7 +58,7 @@ class LockHealthAutoConfigurationTests {
 	private static final String NAME = "distributedLocks";
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withPropertyValues("distributed-lock.health.timeout=200ms", "management.endpoint.health.show-details=always")
+		.withPropertyValues("distributed-lock.health.timeout=1m", "management.endpoint.health.show-details=always")
 		.withConfiguration(
 				AutoConfigurations.of(DistributedLockAutoConfiguration.class, LocalLockAutoConfiguration.class,
 						LockHealthAutoConfiguration.class, HealthContributorAutoConfiguration.class,
@@ -67,6 +67,10 @@ class LockHealthAutoConfigurationTests {
 
 	private ApplicationContextRunner with(String name, Supplier<CompletionStage<StoreStatus>> status) {
 		return this.runner.withBean(name, LockBackend.class, () -> new Checked(name, status));
+	}
+
+	private ApplicationContextRunner withSilent(Supplier<CompletionStage<StoreStatus>> status) {
+		return with("store", status).withPropertyValues("distributed-lock.health.timeout=200ms");
 	}
 
 	private static IndicatedHealthDescriptor health(ApplicationContext context, String backend) {
@@ -120,7 +124,7 @@ class LockHealthAutoConfigurationTests {
 
 	@Test
 	void silentStoreIsDownAtTheTimeout() {
-		with("store", CompletableFuture::new).run((context) -> {
+		withSilent(CompletableFuture::new).run((context) -> {
 			assertThat(health(context, "store").getStatus()).isEqualTo(Status.DOWN);
 			assertThat(health(context, "store").getDetails().get("error")).asString()
 				.contains("no response within 200ms");
@@ -131,7 +135,7 @@ class LockHealthAutoConfigurationTests {
 	@Test
 	void storeThatBlocksItsCallersDelaysNoCheck() {
 		CountDownLatch responds = new CountDownLatch(1);
-		with("store", () -> {
+		withSilent(() -> {
 			awaitQuietly(responds);
 			return CompletableFuture.completedFuture(StoreStatus.available(Map.of()));
 		}).run((context) -> {
@@ -151,7 +155,7 @@ class LockHealthAutoConfigurationTests {
 		with("store", () -> {
 			awaitAll(several);
 			return CompletableFuture.completedFuture(StoreStatus.available(Map.of()));
-		}).withPropertyValues("distributed-lock.health.timeout=1m").run((context) -> {
+		}).run((context) -> {
 			ExecutorService callers = Executors.newFixedThreadPool(32);
 			try {
 				List<Future<Status>> statuses = callers
