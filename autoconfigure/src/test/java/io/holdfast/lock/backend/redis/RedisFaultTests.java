@@ -87,7 +87,7 @@ class RedisFaultTests {
 	}
 
 	private RedisLockBackend backend(RedisServer server) {
-		return open(this.library.backend(server.address()));
+		return open(this.library.backend(server.address(), TestRedis.options(0)));
 	}
 
 	private RedisLockBackend backend(TcpProxy wire, int waitReplicas) {

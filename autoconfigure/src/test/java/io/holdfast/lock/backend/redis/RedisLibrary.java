@@ -26,7 +26,9 @@ public enum RedisLibrary {
 		@Override
 		ScriptClient client(String address, Login login, RedisLockOptions options) {
 			Config config = TestRedis.config(address);
-			config.useSingleServer().setRetryAttempts(0);
+			config.useSingleServer()
+				.setTimeout(Math.toIntExact(options.responseTimeout().toMillis()))
+				.setRetryAttempts(0);
 			return client(config.setLazyInitialization(true), login, options);
 		}
 
@@ -95,8 +97,8 @@ public enum RedisLibrary {
 		}
 
 		private static ScriptClient client(RedisURI uri, boolean cluster, RedisLockOptions options) {
-			return new LettuceScriptClient(new LettuceServers(List.of(uri), cluster, null, null), Duration.ofSeconds(2),
-					options.responseTimeout(),
+			return new LettuceScriptClient(new LettuceServers(List.of(uri), cluster, null, null),
+					options.responseTimeout().plusSeconds(1), options.responseTimeout(),
 					(options.waitReplicas() > 0) ? options.waitReplicasTimeout() : Duration.ZERO);
 		}
 
@@ -126,8 +128,9 @@ public enum RedisLibrary {
 		return Boolean.getBoolean("thorough") ? Stream.of(values()) : Stream.of(REDISSON);
 	}
 
+	/** Returns a client of a server that responds. */
 	RedisLockBackend backend(String address) {
-		return backend(address, TestRedis.options(0));
+		return backend(address, TestRedis.patientOptions(0));
 	}
 
 	RedisLockBackend backend(String address, RedisLockOptions options) {

@@ -225,7 +225,7 @@ class RedisPermissionsTests {
 	}
 
 	private RedisLockBackend backend(RedisServer server, String password, int waitReplicas) {
-		RedisLockOptions options = TestRedis.options(waitReplicas);
+		RedisLockOptions options = TestRedis.patientOptions(waitReplicas);
 		return TestRedis.started(this.library.client(server.address(), new Login("app", password), options), options);
 	}
 

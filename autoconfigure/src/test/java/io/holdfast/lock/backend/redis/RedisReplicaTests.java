@@ -39,7 +39,7 @@ class RedisReplicaTests {
 	/** {@code PUBLISH} on the primary does not count a subscriber on a replica. */
 	@Test
 	void fairWaiterOnAReplicaIsNotifiedAndKeepsItsPosition() throws Exception {
-		try (RedisLockBackend onReplica = TestRedis.backend(listeningOnTheReplica(), TestRedis.options(0));
+		try (RedisLockBackend onReplica = TestRedis.backend(listeningOnTheReplica(), TestRedis.patientOptions(0));
 				RedisLockBackend onPrimary = RedisLibrary.REDISSON.backend(primary.address())) {
 			assertThat(replica.ask("pubsub", "channels", "test:wake:*")).isNotEmpty();
 			for (int i = 0; i < 5; i++) {

@@ -117,7 +117,7 @@ class RedisRoleChangeTests {
 	}
 
 	private RedisLockBackend backend(RedisLibrary library) {
-		return library.backend("redis://" + ServerProcess.HOST + ":" + this.address.port());
+		return library.backend("redis://" + ServerProcess.HOST + ":" + this.address.port(), TestRedis.options(0));
 	}
 
 	private void changeRoles() {

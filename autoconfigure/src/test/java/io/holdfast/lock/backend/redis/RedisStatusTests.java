@@ -91,7 +91,7 @@ class RedisStatusTests {
 	@Test
 	void pausedServerIsReportedInOneShortSentenceWithARemedy() throws Exception {
 		try (RedisServer server = RedisServer.started();
-				RedisLockBackend backend = this.library.backend(server.address())) {
+				RedisLockBackend backend = this.library.backend(server.address(), TestRedis.options(0))) {
 			answer(backend.status());
 			server.pause();
 			try {

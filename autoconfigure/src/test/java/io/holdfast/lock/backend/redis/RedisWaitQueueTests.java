@@ -68,7 +68,7 @@ class RedisWaitQueueTests extends OneRedisServer {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		Claim early = claim(Duration.ofSeconds(8));
 		refused(second, early);
-		Claim later = claim(Duration.ofSeconds(2));
+		Claim later = claim(Duration.ofSeconds(9));
 		Contended late = refused(second, later);
 		Contended notified = refused(second, early);
 		List<String> commands = server.watched(() -> {
@@ -196,7 +196,7 @@ class RedisWaitQueueTests extends OneRedisServer {
 	@Test
 	void notificationOfAWithdrawnClaimIsPassedOn() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
-		Claim leaving = claim(Duration.ofSeconds(2));
+		Claim leaving = claim(Duration.ofSeconds(9));
 		Contended notified = refused(second, leaving);
 		Claim staying = claim(Duration.ofSeconds(9));
 		Contended waiting = refused(first, staying);
@@ -224,7 +224,7 @@ class RedisWaitQueueTests extends OneRedisServer {
 	void positionOfADeadJvmDoesNotSwallowTheNotification() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		RedisLockBackend dying = this.library.backend(server.address());
-		refused(dying, claim(Duration.ofSeconds(1)));
+		refused(dying, claim(Duration.ofSeconds(9)));
 		dying.close();
 		Claim living = claim(Duration.ofSeconds(9));
 		Contended waiting = refused(second, living);
@@ -325,9 +325,9 @@ class RedisWaitQueueTests extends OneRedisServer {
 	void retryComesAtTheEndOfTheLeaseOrWithinASecond() throws Exception {
 		Grant grant = granted(first, claim(Duration.ZERO));
 		assertThat(refused(second, claim(Duration.ZERO)).retryAfter()).isEqualTo(Duration.ofSeconds(1));
-		server.ask("pexpire", key("lock"), "400");
+		server.ask("pexpire", key("lock"), "900");
 		assertThat(refused(second, claim(Duration.ZERO)).retryAfter()).isBetween(Duration.ofMillis(1),
-				Duration.ofMillis(400));
+				Duration.ofMillis(900));
 		released(first, grant);
 		server.ask("set", key("lock"), "foreign");
 		assertThat(refused(second, claim(Duration.ZERO)).retryAfter()).isEqualTo(Duration.ofSeconds(1));
