@@ -53,7 +53,7 @@ class RedisConnectionSettingsTests {
 	/** As of a placeholder with an empty default. Spring Data Redis ignores it, too. */
 	@Test
 	void emptyLoginOfSpringDataRedisIsNone() {
-		ApplicationContextRunner empty = this.shortWait.withPropertyValues("spring.data.redis.host=127.0.0.1",
+		ApplicationContextRunner empty = this.runner.withPropertyValues("spring.data.redis.host=127.0.0.1",
 				"spring.data.redis.username=");
 		empty.withPropertyValues("spring.data.redis.port=" + server.port(), "spring.data.redis.password=")
 			.run((context) -> assertLocks(context, server));

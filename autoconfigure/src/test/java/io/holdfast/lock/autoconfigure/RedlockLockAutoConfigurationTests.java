@@ -134,7 +134,8 @@ class RedlockLockAutoConfigurationTests {
 					"distributed-lock.wait-time=10s")
 			.run((context) -> {
 				context.getBean(LockOperations.class).acquire(LockRequest.of("auto", "4")).close();
-				assertThat(output).contains("rejects the subscription to 'shop:wake:*'");
+				Awaitility.await()
+					.untilAsserted(() -> assertThat(output).contains("rejects the subscription to 'shop:wake:*'"));
 			});
 	}
 

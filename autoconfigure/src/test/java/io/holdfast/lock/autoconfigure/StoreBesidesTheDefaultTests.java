@@ -75,7 +75,8 @@ class StoreBesidesTheDefaultTests {
 	@Test
 	void tablesAreCreatedAtTheStartIfTheDatabaseIsReachable() {
 		this.runner.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
-			.withPropertyValues("distributed-lock.jdbc.table=locks", "spring.datasource.url=jdbc:h2:mem:besides")
+			.withPropertyValues("distributed-lock.jdbc.table=locks", "spring.datasource.url=jdbc:h2:mem:besides",
+					"distributed-lock.startup-timeout=1m")
 			.run((context) -> assertThat(acquires(context.getBean(LockOperations.class), "jdbc")).isTrue());
 	}
 
