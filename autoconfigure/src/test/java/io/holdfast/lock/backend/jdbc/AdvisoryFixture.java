@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
@@ -18,6 +17,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import io.holdfast.lock.test.server.PostgresServer;
 
+import static io.holdfast.lock.backend.Verbs.BOUND;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -89,7 +89,7 @@ final class AdvisoryFixture implements AutoCloseable {
 	/** Waits until a claim is in the queue of the server. */
 	void awaitWaiters(int number) {
 		Awaitility.await("waiters")
-			.atMost(10, TimeUnit.SECONDS)
+			.atMost(BOUND)
 			.until(() -> this.admin.sql("SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
 				.query(Integer.class)
 				.single() == number);
@@ -97,7 +97,7 @@ final class AdvisoryFixture implements AutoCloseable {
 
 	/** Waits until neither the server nor the backend keeps anything of a lock. */
 	void awaitNothingLeft(AdvisoryLockBackend backend, HikariDataSource pool) {
-		Awaitility.await("nothing left").atMost(10, TimeUnit.SECONDS).untilAsserted(() -> {
+		Awaitility.await("nothing left").atMost(BOUND).untilAsserted(() -> {
 			assertThat(locks()).isEmpty();
 			assertThat(backend.sessions()).as("sessions").isZero();
 			assertThat(pool.getHikariPoolMXBean().getActiveConnections()).as("connections in use").isZero();

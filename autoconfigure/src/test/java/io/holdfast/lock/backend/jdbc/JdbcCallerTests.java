@@ -93,7 +93,7 @@ class JdbcCallerTests {
 					"spring.datasource.username=" + (isPostgres ? PostgresServer.USERNAME : MariaDbServer.USERNAME),
 					"spring.datasource.password=" + MariaDbServer.PASSWORD,
 					"spring.datasource.hikari.maximum-pool-size=" + connections,
-					"spring.datasource.hikari.connection-timeout=1000")
+					"spring.datasource.hikari.connection-timeout=20000")
 			.withBean(Counter.class);
 	}
 
@@ -152,7 +152,9 @@ class JdbcCallerTests {
 	@Slow
 	@Test
 	void acquisitionsFailInTimeWhenThePoolIsExhausted() {
-		runner("postgres", THREADS).withPropertyValues("distributed-lock.wait-time=2s").run((context) -> {
+		ApplicationContextRunner impatient = runner("postgres", THREADS)
+			.withPropertyValues("distributed-lock.wait-time=2s", "spring.datasource.hikari.connection-timeout=1000");
+		impatient.run((context) -> {
 			Counter counter = context.getBean(Counter.class);
 			LockOperations locks = context.getBean(LockOperations.class);
 			CyclicBarrier both = new CyclicBarrier(THREADS);
@@ -180,7 +182,9 @@ class JdbcCallerTests {
 
 	@Test
 	void exhaustedPoolIsNamed() {
-		runner("postgres", 1).withPropertyValues("distributed-lock.wait-time=100ms").run((context) -> {
+		ApplicationContextRunner impatient = runner("postgres", 1)
+			.withPropertyValues("distributed-lock.wait-time=100ms", "spring.datasource.hikari.connection-timeout=1000");
+		impatient.run((context) -> {
 			LockOperations locks = context.getBean(LockOperations.class);
 			context.getBean(Counter.class)
 				.inTransaction(() -> assertThatExceptionOfType(LockBackendException.class)

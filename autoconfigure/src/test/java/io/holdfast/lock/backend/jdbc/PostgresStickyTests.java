@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -128,7 +129,7 @@ class PostgresStickyTests extends PostgresStickyFixture implements StickyEngineC
 		listens(this.second);
 		LockEngine sticky = instance(this.second, LONG).engine();
 		List<CompletableFuture<Void>> callers = new ArrayList<>();
-		List<FencingToken> tokens = new ArrayList<>();
+		List<FencingToken> tokens = new CopyOnWriteArrayList<>();
 		for (LockEngine engine : List.of(this.one.engine(), sticky)) {
 			callers.add(CompletableFuture.runAsync(() -> {
 				for (int i = 0; i < 20; i++) {
