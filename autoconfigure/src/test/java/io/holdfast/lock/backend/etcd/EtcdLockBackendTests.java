@@ -75,12 +75,23 @@ class EtcdLockBackendTests extends OneEtcdServer {
 	}
 
 	private static EtcdLockBackend backend(String... endpoints) {
+		return backend(BOUND, endpoints);
+	}
+
+	private static EtcdLockBackend backend(Duration responseTimeout, String... endpoints) {
 		return new EtcdLockBackend(Client.builder().endpoints(endpoints),
-				new EtcdLockOptions(NAMESPACE, Duration.ofSeconds(2)));
+				new EtcdLockOptions(NAMESPACE, responseTimeout));
 	}
 
 	private EtcdLockBackend anotherOn(String... endpoints) {
 		EtcdLockBackend other = backend(endpoints);
+		this.others.add(other);
+		return other;
+	}
+
+	/** Returns a backend for servers that may not respond. */
+	private EtcdLockBackend impatientOn(String... endpoints) {
+		EtcdLockBackend other = backend(Duration.ofSeconds(2), endpoints);
 		this.others.add(other);
 		return other;
 	}
@@ -143,7 +154,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 		long start = System.nanoTime();
 		Grant grant = granted(this.backend, lasting(LOCK, Duration.ofMillis(100)));
 		assertLeaseOf(Duration.ofSeconds(2), start, grant);
-		released(this.backend, grant);
+		answer(this.backend.release(grant));
 	}
 
 	/**
@@ -238,16 +249,17 @@ class EtcdLockBackendTests extends OneEtcdServer {
 	@Slow
 	@Test
 	void requestExecutedLateByASilentServerLeavesNothing() throws Exception {
-		released(this.backend, granted(this.backend, claim(LOCK)));
+		EtcdLockBackend impatient = impatientOn(server.endpoint());
+		released(impatient, granted(impatient, claim(LOCK)));
 		Claim claim = claim(LOCK);
 		server.pause();
 		try {
-			assertThat(ask(this.backend, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
+			assertThat(ask(impatient, claim)).isInstanceOf(AcquireResult.Indeterminate.class);
 		}
 		finally {
 			server.resume();
 		}
-		Awaitility.await().atMost(BOUND).ignoreExceptions().untilAsserted(() -> answer(this.backend.abandon(claim)));
+		Awaitility.await().atMost(BOUND).ignoreExceptions().untilAsserted(() -> answer(impatient.abandon(claim)));
 		Awaitility.await().atMost(BOUND).until(() -> keys("locks/").isEmpty());
 	}
 
@@ -273,8 +285,8 @@ class EtcdLockBackendTests extends OneEtcdServer {
 	void holdAndWaiterSurviveALeaderFailure() throws Exception {
 		List<EtcdServer> members = EtcdServer.cluster(3);
 		try {
-			EtcdLockBackend one = anotherOn(endpoints(members));
-			EtcdLockBackend two = anotherOn(endpoints(members));
+			EtcdLockBackend one = impatientOn(endpoints(members));
+			EtcdLockBackend two = impatientOn(endpoints(members));
 			Grant holder = granted(one, claim(LOCK));
 			Claim waiting = claim(LOCK);
 			refused(two, waiting);
@@ -298,7 +310,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 	void withoutAMajorityNothingIsGrantedAndAttemptsFailFast() throws Exception {
 		List<EtcdServer> members = EtcdServer.cluster(3);
 		try {
-			EtcdLockBackend one = anotherOn(endpoints(members));
+			EtcdLockBackend one = impatientOn(endpoints(members));
 			Grant holder = granted(one, claim(LOCK));
 			members.get(1).pause();
 			members.get(2).pause();
