@@ -21,9 +21,9 @@ import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockNotAcquiredException;
 import io.holdfast.lock.LockRequest;
-import io.holdfast.lock.backend.local.LocalLockBackend;
 import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.TransactionBoundary;
+import io.holdfast.lock.support.Threads;
 
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -87,27 +87,35 @@ class CallerCodeTests {
 	/** One thread detects the losses of all leases, and renews them. */
 	@Test
 	void blockingListenerOfALossDelaysNoOtherLease() {
-		try (LockEngine real = new LockEngine(new LockBackends(List.of(new LocalLockBackend()), "local"),
-				settings().shutdownTimeout(Duration.ZERO).build(), TransactionBoundary.NONE, List.of())) {
-			LockHandle renewed = real
-				.acquire(LockRequest.forLock(LockName.of("renewed")).leaseTime(Duration.ofMillis(600)).build());
-			CountDownLatch blocked = new CountDownLatch(1);
-			CountDownLatch second = new CountDownLatch(1);
-			LockHandle lost = losing(real, "lost", Duration.ofMillis(100), () -> {
-				blocked.countDown();
-				await(this.ends);
-			});
-			await(blocked);
-			LockHandle next = losing(real, "next", Duration.ofMillis(900), second::countDown);
-			await(second);
-			assertThat(renewed.isHeld()).isTrue();
-			this.ends.countDown();
-			List.of(next, lost, renewed).forEach(LockHandle::close);
+		LockHandle renewed = this.engine
+			.acquire(LockRequest.forLock(LockName.of("renewed")).leaseTime(Duration.ofSeconds(30)).build());
+		CountDownLatch blocked = new CountDownLatch(1);
+		CountDownLatch second = new CountDownLatch(1);
+		LockHandle lost = losing("lost", Duration.ofSeconds(5), () -> {
+			blocked.countDown();
+			await(this.ends);
+		});
+		advance(Duration.ofSeconds(5));
+		await(blocked);
+		LockHandle next = losing("next", Duration.ofSeconds(45), second::countDown);
+		for (int i = 0; i < 9; i++) {
+			advance(Duration.ofSeconds(5));
 		}
+		await(second);
+		assertThat(renewed.isHeld()).isTrue();
+		this.ends.countDown();
+		List.of(next, lost, renewed).forEach(LockHandle::close);
 	}
 
-	private static LockHandle losing(LockEngine engine, String name, Duration lease, Runnable onLost) {
-		LockHandle handle = engine
+	/** Advances the time on a thread like that of the clock, and waits for it. */
+	private void advance(Duration duration) {
+		assertThat(CompletableFuture.runAsync(() -> this.time.advance(duration),
+				(task) -> Threads.daemon("timer", task).start()))
+			.succeedsWithin(30, TimeUnit.SECONDS);
+	}
+
+	private LockHandle losing(String name, Duration lease, Runnable onLost) {
+		LockHandle handle = this.engine
 			.acquire(LockRequest.forLock(LockName.of(name)).leaseTime(lease).renew(false).build());
 		handle.onLost((lost) -> onLost.run());
 		return handle;
