@@ -30,6 +30,8 @@ abstract class JdbcContract extends LockBackendContract {
 
 	static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(1);
 
+	static final Duration PATIENCE = Duration.ofSeconds(20);
+
 	private final List<HikariDataSource> pools = new ArrayList<>();
 
 	private HikariDataSource inspection;
@@ -74,6 +76,11 @@ abstract class JdbcContract extends LockBackendContract {
 
 	static JdbcLockBackend backend(DataSource dataSource) {
 		return backend(dataSource, TABLE);
+	}
+
+	/** Returns a backend for a database that responds, but late on a busy machine. */
+	static JdbcLockBackend patientBackend(DataSource dataSource) {
+		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", TABLE, PATIENCE, true));
 	}
 
 	static JdbcLockBackend backend(DataSource dataSource, String table) {

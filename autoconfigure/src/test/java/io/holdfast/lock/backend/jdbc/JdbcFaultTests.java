@@ -84,7 +84,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 		admin.sql("GRANT ALL ON holdfast.* TO limited").update();
 		DataSource limited = new DriverManagerDataSource(mariaDb.jdbcUrl(), "limited", "secret");
 		try (Connection other = limited.getConnection()) {
-			assertThat(ask(JdbcContract.backend(limited), nonWaiting(newLock(), LockMode.EXCLUSIVE)))
+			assertThat(ask(JdbcContract.patientBackend(limited), nonWaiting(newLock(), LockMode.EXCLUSIVE)))
 				.isInstanceOf(AcquireResult.Indeterminate.class);
 		}
 	}
@@ -109,7 +109,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 	void freeLockCostsPostgresOneStatementAndItsReleaseAnother() throws Exception {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 1);
 		pool.addDataSourceProperty("options", "-c log_statement=all");
-		LockBackend store = JdbcContract.backend(pool);
+		LockBackend store = JdbcContract.patientBackend(pool);
 		released(store, granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE)));
 		int before = logged().size();
 		Grant grant = granted(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
@@ -154,7 +154,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(database, 2);
 		JdbcClient jdbc = JdbcClient.create(pool);
 		jdbc.sql("CREATE TABLE IF NOT EXISTS note (text VARCHAR(10))").update();
-		LockBackend store = JdbcContract.backend(new TransactionAwareDataSourceProxy(pool));
+		LockBackend store = JdbcContract.patientBackend(new TransactionAwareDataSourceProxy(pool));
 		LockName lock = newLock();
 		new TransactionTemplate(new DataSourceTransactionManager(pool)).executeWithoutResult((status) -> {
 			jdbc.sql("INSERT INTO note VALUES ('a')").update();
@@ -170,7 +170,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 	@EnumSource
 	void callersTransactionKeepsNothingOfALock(Database database) {
 		HikariDataSource pool = opened(database, 2);
-		LockBackend store = JdbcContract.backend(pool);
+		LockBackend store = JdbcContract.patientBackend(pool);
 		new TransactionTemplate(new DataSourceTransactionManager(pool)).executeWithoutResult((status) -> {
 			Map<Object, Object> resources = TransactionSynchronizationManager.getResourceMap();
 			now(store, nonWaiting(newLock(), LockMode.EXCLUSIVE));
@@ -184,7 +184,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 	@EnumSource
 	void tokenGrowsThoughTheRowWasPurged(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 2);
-		LockBackend store = JdbcContract.backend(pool);
+		LockBackend store = JdbcContract.patientBackend(pool);
 		LockName lock = newLock();
 		Grant before = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE));
 		released(store, before);
@@ -201,7 +201,7 @@ class JdbcFaultTests extends OnEveryDatabase {
 	@EnumSource
 	void tokenGrowsThoughAnOlderRowWasRestored(Database database) throws Exception {
 		HikariDataSource pool = opened(database, 2);
-		LockBackend store = JdbcContract.backend(pool);
+		LockBackend store = JdbcContract.patientBackend(pool);
 		LockName lock = newLock();
 		long first = granted(store, nonWaiting(lock, LockMode.EXCLUSIVE)).storeToken();
 		JdbcClient jdbc = JdbcClient.create(pool);

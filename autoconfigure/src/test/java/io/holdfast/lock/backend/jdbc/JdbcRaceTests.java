@@ -198,9 +198,9 @@ class JdbcRaceTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "H2")
 	void leaseAtItsEndAdmitsOneOwnerAndCannotBeRenewed(Database database) throws Exception {
-		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
-		LockBackend justBeforeTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE) - 1));
-		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
+		LockBackend atNoon = withLongTimeout(poolAt(database, NOON));
+		LockBackend justBeforeTheEnd = withLongTimeout(poolAt(database, NOON + micros(LEASE) - 1));
+		LockBackend atTheEnd = withLongTimeout(poolAt(database, NOON + micros(LEASE)));
 		LockName lock = newLock();
 		Grant ending = granted(atNoon, nonWaiting(lock, LockMode.EXCLUSIVE));
 		assertThat(ending.storeToken()).as("the time that it was granted at").isEqualTo(NOON);
@@ -219,9 +219,9 @@ class JdbcRaceTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "H2")
 	void statementFromBeforeTheExpiryFindsNoLeaseAfterIt(Database database) throws Exception {
-		LockBackend justBeforeTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE) - 1));
-		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
-		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
+		LockBackend justBeforeTheEnd = withLongTimeout(poolAt(database, NOON + micros(LEASE) - 1));
+		LockBackend atTheEnd = withLongTimeout(poolAt(database, NOON + micros(LEASE)));
+		LockBackend atNoon = withLongTimeout(poolAt(database, NOON));
 		for (LockMode mode : LockMode.values()) {
 			LockName lock = newLock();
 			LockMode other = (mode == LockMode.SHARED) ? LockMode.EXCLUSIVE : LockMode.SHARED;
@@ -237,8 +237,8 @@ class JdbcRaceTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "H2")
 	void ownerThatRetriesAfterItsLeaseGetsANewToken(Database database) throws Exception {
-		LockBackend atNoon = JdbcContract.backend(poolAt(database, NOON));
-		LockBackend atTheEnd = JdbcContract.backend(poolAt(database, NOON + micros(LEASE)));
+		LockBackend atNoon = withLongTimeout(poolAt(database, NOON));
+		LockBackend atTheEnd = withLongTimeout(poolAt(database, NOON + micros(LEASE)));
 		for (LockMode mode : LockMode.values()) {
 			Grant ended = granted(atNoon, nonWaiting(newLock(), mode));
 			Grant again = granted(atTheEnd, ended.claim());

@@ -103,7 +103,7 @@ class JdbcRenewalTests extends OnEveryDatabase {
 	@ParameterizedTest
 	@MethodSource("everyDatabaseAndMode")
 	void leasesAreRenewedEachByItsOwnDuration(Database database, LockMode mode) throws Exception {
-		LockBackend store = JdbcContract.backend(opened(database, 2));
+		LockBackend store = JdbcContract.patientBackend(opened(database, 2));
 		Grant one = granted(store, claim(mode, Duration.ofSeconds(30)));
 		Grant other = granted(store, claim(mode, Duration.ofSeconds(50)));
 		assertThat(answer(store.renew(List.of(one, other)))).containsExactly(new Renewed(Duration.ofSeconds(30)),

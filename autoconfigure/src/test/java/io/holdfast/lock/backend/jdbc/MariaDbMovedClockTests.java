@@ -31,7 +31,7 @@ class MariaDbMovedClockTests extends MovedClockContract {
 
 	@Override
 	protected LockBackend connect() {
-		return JdbcContract.backend(this.pool);
+		return JdbcContract.patientBackend(this.pool);
 	}
 
 	@Override

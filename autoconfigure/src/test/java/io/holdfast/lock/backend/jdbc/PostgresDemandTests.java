@@ -261,7 +261,8 @@ class PostgresDemandTests extends PostgresStickyFixture {
 	@Slow
 	@Test
 	void silentConnectionDemandsAllLeases() throws Exception {
-		try (HikariDataSource silent = pool(this.wire.port()); JdbcLockBackend far = backend(silent)) {
+		try (HikariDataSource silent = pool(this.wire.port());
+				JdbcLockBackend far = backend(silent, JdbcContract.RESPONSE_TIMEOUT)) {
 			listens(far);
 			Grant idle = granted(far, sticky());
 			this.wire.stall();
@@ -281,7 +282,8 @@ class PostgresDemandTests extends PostgresStickyFixture {
 	@Slow
 	@Test
 	void silentConnectionThatIsNoLongerNeededIsClosed() {
-		try (HikariDataSource silent = pool(this.wire.port()); JdbcLockBackend far = backend(silent)) {
+		try (HikariDataSource silent = pool(this.wire.port());
+				JdbcLockBackend far = backend(silent, JdbcContract.RESPONSE_TIMEOUT)) {
 			listens(far);
 			this.wire.stall();
 			this.ahead.addAndGet(Duration.ofMinutes(1).toNanos());

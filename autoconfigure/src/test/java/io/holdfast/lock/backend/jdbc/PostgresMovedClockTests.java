@@ -58,7 +58,7 @@ class PostgresMovedClockTests extends MovedClockContract {
 
 	@Override
 	protected LockBackend connect() {
-		return JdbcContract.backend(this.pool);
+		return JdbcContract.patientBackend(this.pool);
 	}
 
 	@Override

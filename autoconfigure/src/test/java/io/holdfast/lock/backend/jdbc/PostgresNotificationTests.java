@@ -49,7 +49,7 @@ class PostgresNotificationTests {
 	@AutoClose
 	private final HikariDataSource unchanged = PostgresStickyFixture.pool(this.server.port());
 
-	private final LockBackend store = JdbcContract.backend(this.pool);
+	private final LockBackend store = JdbcContract.patientBackend(this.pool);
 
 	@BeforeAll
 	void createTables() {

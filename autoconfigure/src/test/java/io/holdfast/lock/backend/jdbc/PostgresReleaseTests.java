@@ -79,7 +79,7 @@ class PostgresReleaseTests {
 		// each backend listens for some seconds longer
 		this.pool.setMaximumPoolSize(10);
 		JdbcContract.createTables(this.pool);
-		this.store = JdbcContract.backend(this.pool);
+		this.store = JdbcContract.patientBackend(this.pool);
 		this.jdbc = JdbcClient.create(this.pool);
 	}
 
@@ -168,7 +168,7 @@ class PostgresReleaseTests {
 	@Test
 	void freeLockStartsNoListener() throws Exception {
 		LockName lock = OnEveryDatabase.newLock();
-		LockBackend fresh = JdbcContract.backend(this.pool);
+		LockBackend fresh = JdbcContract.patientBackend(this.pool);
 		Set<Thread> before = listeners();
 		Grant held = granted(fresh, waiting(lock, LockMode.EXCLUSIVE));
 		assertThat(before).containsAll(listeners());
@@ -190,7 +190,7 @@ class PostgresReleaseTests {
 	void claimThatIsAnnouncedTooLateIsGranted() throws Exception {
 		LockName lock = OnEveryDatabase.newLock();
 		Grant held = granted(this.store, OnEveryDatabase.nonWaiting(lock, LockMode.EXCLUSIVE));
-		LockBackend late = JdbcContract.backend(beforeAnnouncement(() -> this.store.release(held)));
+		LockBackend late = JdbcContract.patientBackend(beforeAnnouncement(() -> this.store.release(held)));
 		Grant next = granted(late, waiting(lock, LockMode.EXCLUSIVE));
 		assertThat(next.storeToken()).isGreaterThan(held.storeToken());
 		released(late, next);
@@ -201,7 +201,7 @@ class PostgresReleaseTests {
 	void claimForWhichTheLockIsKeptDuringItsAttemptIsGranted() throws Exception {
 		LockName lock = OnEveryDatabase.newLock();
 		Grant held = granted(this.store, OnEveryDatabase.nonWaiting(lock, LockMode.EXCLUSIVE));
-		LockBackend late = JdbcContract.backend(beforeAnnouncement(() -> this.store.release(held)));
+		LockBackend late = JdbcContract.patientBackend(beforeAnnouncement(() -> this.store.release(held)));
 		Claim claim = waiting(lock, LockMode.EXCLUSIVE);
 		refused(this.store, claim);
 		released(late, granted(late, claim));
@@ -215,13 +215,14 @@ class PostgresReleaseTests {
 	@Test
 	void lockedRowFailsTheRequestBeforeTheConnectionTimesOut() throws Exception {
 		LockName lock = OnEveryDatabase.newLock();
+		LockBackend impatient = JdbcContract.backend(this.pool);
 		Grant held = granted(this.store, OnEveryDatabase.nonWaiting(lock, LockMode.EXCLUSIVE));
 		try (Connection other = this.pool.getConnection(); Statement statement = other.createStatement()) {
 			other.setAutoCommit(false);
 			statement.execute("SELECT 1 FROM holdfast_lock WHERE lock_name = '%s' FOR UPDATE".formatted(lock));
 			// one after the other: of two statements, one would wait for the other first
-			assertThat(ask(this.store, waiting(lock, LockMode.EXCLUSIVE))).asString().contains("lock timeout");
-			ReleaseResult release = this.store.release(held).toCompletableFuture().join();
+			assertThat(ask(impatient, waiting(lock, LockMode.EXCLUSIVE))).asString().contains("lock timeout");
+			ReleaseResult release = impatient.release(held).toCompletableFuture().join();
 			assertThat(release).asString().contains("lock timeout");
 			other.rollback();
 		}

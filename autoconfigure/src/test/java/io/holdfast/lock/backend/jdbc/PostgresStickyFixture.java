@@ -102,6 +102,10 @@ abstract class PostgresStickyFixture {
 	}
 
 	JdbcLockBackend backend(DataSource dataSource) {
+		return backend(dataSource, JdbcContract.PATIENCE);
+	}
+
+	JdbcLockBackend backend(DataSource dataSource, Duration responseTimeout) {
 		SchedulingClock clock = new SchedulingClock() {
 
 			@Override
@@ -116,7 +120,7 @@ abstract class PostgresStickyFixture {
 
 		};
 		return new JdbcLockBackend(counted(dataSource),
-				new JdbcLockOptions("test", JdbcContract.TABLE, JdbcContract.RESPONSE_TIMEOUT, true), clock);
+				new JdbcLockOptions("test", JdbcContract.TABLE, responseTimeout, true), clock);
 	}
 
 	DataSource counted(DataSource dataSource) {
