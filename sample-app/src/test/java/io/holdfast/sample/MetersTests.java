@@ -93,7 +93,7 @@ class MetersTests {
 
 	/** Holds the lock for longer than its lease, which nothing renews. */
 	private static void loseDuringATransaction(RunningSample sample) {
-		LockRequest shortLease = request().leaseTime(Duration.ofMillis(200)).renew(false).build();
+		LockRequest shortLease = request().leaseTime(Duration.ofSeconds(1)).renew(false).build();
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> sample.bean(LockOperations.class).execute(shortLease, (held) -> {
 				transaction(sample).executeWithoutResult((status) -> await().until(() -> !held.isHeld()));

@@ -55,7 +55,7 @@ class ProfileTests {
 
 	@Test
 	void keepsItsLocksInRedis(CapturedOutput output) {
-		try (RedisServer redis = RedisServer.started(); RunningSample sample = onRedis(redis)) {
+		try (RedisServer redis = RedisServer.started(); RunningSample sample = onRedis(redis, "30s")) {
 			sample.order(42, "quantity=1").expectStatus().isCreated();
 			assertThat(output).contains("locks in   redis");
 		}
@@ -92,7 +92,7 @@ class ProfileTests {
 	@Slow
 	@Test
 	void refusesOrdersWhileRedisIsGoneAndRecovers() {
-		try (RedisServer redis = RedisServer.started(); RunningSample sample = onRedis(redis)) {
+		try (RedisServer redis = RedisServer.started(); RunningSample sample = onRedis(redis, "2s")) {
 			redis.kill();
 			sample.order(42, "quantity=1")
 				.expectStatus()
@@ -127,9 +127,9 @@ class ProfileTests {
 		}
 	}
 
-	private static RunningSample onRedis(RedisServer redis) {
+	private static RunningSample onRedis(RedisServer redis, String waitTime) {
 		return RunningSample.start("--spring.profiles.active=redis",
-				"--distributed-lock.redis.address=" + redis.address(), "--distributed-lock.wait-time=2s");
+				"--distributed-lock.redis.address=" + redis.address(), "--distributed-lock.wait-time=" + waitTime);
 	}
 
 }

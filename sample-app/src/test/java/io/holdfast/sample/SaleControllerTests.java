@@ -24,6 +24,10 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
+import io.holdfast.lock.LockHandle;
+import io.holdfast.lock.LockOperations;
+import io.holdfast.lock.LockRequest;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -61,8 +65,12 @@ class SaleControllerTests {
 	void watchersSeeTheSameAndTheNextSaleWaits() {
 		Watcher one = watch(sample);
 		Watcher other = watch(sample);
-		start(sample, "mode=holdfast&store=local&buyers=4").expectStatus().isAccepted();
-		problem(start(sample, "mode=none&store=local&buyers=4"), HttpStatus.CONFLICT, "A sale is in progress.");
+		// the buyers wait until both requests are answered
+		try (LockHandle lock = sample.bean(LockOperations.class).acquire(LockRequest.of("stock", 1000))) {
+			start(sample, "mode=holdfast&store=local&buyers=4").expectStatus().isAccepted();
+			problem(start(sample, "mode=none&store=local&buyers=4"), HttpStatus.CONFLICT, "A sale is in progress.");
+			lock.assertHeld();
+		}
 		String result = one.await("event:result");
 		assertThat(result).contains("\"sold\":4", "\"stock\":96", "\"shouldBe\":96", "\"lost\":0");
 		assertThat(other.await("event:result")).isEqualTo(result);
