@@ -20,7 +20,7 @@ class RedisLockBackendContractTests extends SingleServerContract<RedisServer> {
 
 	@Override
 	protected LockBackend connect(int port) {
-		return track(library().backend("redis://127.0.0.1:" + port));
+		return track(library().backend("redis://127.0.0.1:" + port, TestRedis.options(0)));
 	}
 
 	@Override
