@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockState;
@@ -174,8 +175,9 @@ final class Bench {
 				() -> answer(client.renew(List.of(grants))));
 	}
 
+	/** Retains the lock, and repeats this while the store does not answer. */
 	boolean retain(LockBackend client, Grant grant, Duration remaining) throws Exception {
-		return answer(client.retain(grant, remaining));
+		return answered(() -> client.retain(grant, remaining));
 	}
 
 	ReleaseResult release(LockBackend client, Grant grant) throws Exception {
@@ -219,10 +221,14 @@ final class Bench {
 
 	/** Looks a lock up, and repeats this while the store does not answer. */
 	LockState find(LockBackend client, LockName lock) throws Exception {
+		return answered(() -> client.find(lock));
+	}
+
+	private <T> T answered(Supplier<CompletionStage<T>> request) throws Exception {
 		return answer(repeatWhile(CompletableFuture::isCompletedExceptionally, () -> {
-			CompletableFuture<LockState> state = client.find(lock).toCompletableFuture();
-			answer(state.handle((found, failure) -> null));
-			return state;
+			CompletableFuture<T> response = request.get().toCompletableFuture();
+			answer(response.handle((value, failure) -> null));
+			return response;
 		}));
 	}
 
@@ -231,8 +237,9 @@ final class Bench {
 		return answer(client.revoke(lock, holder));
 	}
 
+	/** Withdraws the claim, and repeats this while the store does not answer. */
 	void abandon(LockBackend client, Claim claim) throws Exception {
-		answer(client.abandon(claim));
+		answered(() -> client.abandon(claim));
 	}
 
 	<T> T answer(CompletionStage<T> stage) throws Exception {

@@ -24,7 +24,7 @@ interface ExclusionCases {
 	default void onlyOneOfManyContendersIsGranted(Bench bench) throws Exception {
 		LockName lock = Claims.newLock();
 		List<Callable<AcquireResult>> contenders = IntStream.range(0, 16)
-			.<Callable<AcquireResult>>mapToObj((i) -> () -> bench.tryAcquire(bench.client(i), Claims.exclusive(lock)))
+			.<Callable<AcquireResult>>mapToObj((i) -> () -> bench.attempt(bench.client(i), Claims.exclusive(lock)))
 			.toList();
 		List<AcquireResult> results = bench.runConcurrently(contenders);
 		assertThat(results).filteredOn(Acquired.class::isInstance).hasSize(1);
@@ -53,7 +53,7 @@ interface ExclusionCases {
 		LockName lock = Claims.newLock();
 		Grant grant = bench.acquire(bench.first(), Claims.exclusive(lock));
 		bench.assertContended(bench.first(), Claims.exclusive(lock));
-		Callable<AcquireResult> otherThread = () -> bench.tryAcquire(bench.first(), Claims.exclusive(lock));
+		Callable<AcquireResult> otherThread = () -> bench.attempt(bench.first(), Claims.exclusive(lock));
 		assertThat(bench.runConcurrently(List.of(otherThread))).allMatch(Contended.class::isInstance);
 		bench.assertReleased(bench.first(), grant);
 	}

@@ -136,13 +136,13 @@ interface SharedCases {
 		Claim writer = Claims.waiting(Claims.exclusive(lock));
 		bench.assertContended(bench.second(), writer);
 		int overtaken = 0;
-		AcquireResult newcomer = bench.tryAcquire(bench.first(), Claims.shared(lock));
+		AcquireResult newcomer = bench.attempt(bench.first(), Claims.shared(lock));
 		while (newcomer instanceof Acquired acquired) {
 			assertThat(++overtaken).as("readers that overtook a waiting writer").isLessThan(100);
 			bench.assertReleased(bench.first(), reader);
 			reader = acquired.grant();
 			bench.assertContended(bench.second(), writer);
-			newcomer = bench.tryAcquire(bench.first(), Claims.shared(lock));
+			newcomer = bench.attempt(bench.first(), Claims.shared(lock));
 		}
 		bench.assertReleased(bench.first(), reader);
 		bench.assertReleased(bench.second(), bench.acquireSoon(bench.second(), writer));
@@ -173,7 +173,7 @@ interface SharedCases {
 
 	private static AcquireResult tryAfterRelease(Bench bench, Grant grant) throws Exception {
 		bench.assertReleased(bench.first(), grant);
-		return bench.tryAcquire(bench.first(), Claims.exclusive(grant.claim().lock()));
+		return bench.attempt(bench.first(), Claims.exclusive(grant.claim().lock()));
 	}
 
 	@Needs(Ability.SHARED)
