@@ -10,6 +10,9 @@ import io.holdfast.lock.test.server.ZooKeeperServer;
  */
 final class RealZooKeeperClient implements AutoCloseable {
 
+	/** Outlasts a pause of this process. */
+	private static final int SESSION_MILLIS = 30_000;
+
 	private final ZooKeeperServer server;
 
 	private final TcpProxy wire;
@@ -21,7 +24,7 @@ final class RealZooKeeperClient implements AutoCloseable {
 	RealZooKeeperClient(ZooKeeperServer server) {
 		this.server = server;
 		this.wire = TcpProxy.to(server.port());
-		this.curator = ZooKeeperLockBackendContractTests.client(this.wire.port());
+		this.curator = ZooKeeperLockBackendContractTests.client(this.wire.port(), SESSION_MILLIS);
 		this.calls = new CuratorCalls(this.curator);
 	}
 

@@ -6,6 +6,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 
 import org.apache.curator.RetryPolicy;
 import org.apache.curator.framework.CuratorFramework;
@@ -19,6 +20,9 @@ import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.spi.observation.LockObserver;
 import io.holdfast.lock.support.SchedulingClock;
 import io.holdfast.lock.support.SystemSchedulingClock;
+
+import static io.holdfast.lock.backend.Verbs.BOUND;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Clients, backends and engines of one test, and the nodes that they have left in the
@@ -65,7 +69,20 @@ final class ZooKeeperBench implements AutoCloseable {
 		CuratorFramework client = builder.build();
 		this.startedAt.put(client, System.nanoTime());
 		client.start();
+		awaitConnection(client);
 		return opened(client);
+	}
+
+	/** Otherwise the first request fails if the connection takes a second. */
+	private static void awaitConnection(CuratorFramework client) {
+		try {
+			assertThat(client.blockUntilConnected(Math.toIntExact(BOUND.toSeconds()), TimeUnit.SECONDS))
+				.as("the connection")
+				.isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	ZooKeeperLockBackend store(CuratorFramework client, WhenSuspended whenSuspended) {

@@ -158,7 +158,7 @@ class ZooKeeperClientTests {
 
 	private void awaitWatch() {
 		Awaitility.await("a watch")
-			.atMost(Duration.ofSeconds(5))
+			.atMost(BOUND)
 			.until(() -> server.ask("wchp").contains(this.bench.waitQueues().get(0) + "/"));
 	}
 

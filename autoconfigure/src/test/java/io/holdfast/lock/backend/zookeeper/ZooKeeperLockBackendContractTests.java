@@ -28,7 +28,8 @@ import static org.awaitility.Awaitility.await;
 
 class ZooKeeperLockBackendContractTests extends SingleServerContract<ZooKeeperServer> {
 
-	private static final int SESSION_MILLIS = 4_000;
+	/** Outlasts a pause of this process, and a silent server is noticed in two thirds. */
+	private static final int SESSION_MILLIS = 8_000;
 
 	private final CuratorFramework inspection = track(client(this.server.port()));
 
@@ -45,6 +46,11 @@ class ZooKeeperLockBackendContractTests extends SingleServerContract<ZooKeeperSe
 		this.clients.add(client);
 		return track(new ZooKeeperLockBackend(client, new ZooKeeperLockOptions("/holdfast", "test", WhenSuspended.WAIT),
 				Duration.ofNanos(System.nanoTime() - startedAt)));
+	}
+
+	@Override
+	protected Duration bound() {
+		return Duration.ofSeconds(20);
 	}
 
 	/**
@@ -67,10 +73,14 @@ class ZooKeeperLockBackendContractTests extends SingleServerContract<ZooKeeperSe
 		return (result instanceof AcquireResult.Acquired acquired) ? acquired.grant().lease() : Duration.ZERO;
 	}
 
-	static CuratorFramework client(int port) {
+	private static CuratorFramework client(int port) {
+		return client(port, SESSION_MILLIS);
+	}
+
+	static CuratorFramework client(int port, int sessionMillis) {
 		CuratorFramework client = CuratorFrameworkFactory.builder()
 			.connectString("127.0.0.1:" + port)
-			.sessionTimeoutMs(SESSION_MILLIS)
+			.sessionTimeoutMs(sessionMillis)
 			.connectionTimeoutMs(2_000)
 			.retryPolicy(new RetryNTimes(2, 100))
 			.build();

@@ -52,7 +52,10 @@ class ZooKeeperLockBackendTests {
 
 	private static final LockName LOCK = LockName.of("stock", "42");
 
-	private static final int SESSION_MILLIS = 2_000;
+	/** Outlasts a pause of this process. */
+	private static final int SESSION_MILLIS = 30_000;
+
+	private static final int SHORT_SESSION = 2_000;
 
 	@AutoClose
 	private static final ZooKeeperServer server = ZooKeeperServer.started();
@@ -177,7 +180,9 @@ class ZooKeeperLockBackendTests {
 	@Test
 	void partitionedHolderDetectsItsLossBeforeAnotherAcquires() throws Exception {
 		LockRequest request = LockRequest.forLock(LOCK).waitTime(BOUND).build();
-		try (LockEngine here = this.bench.engine(this.store); LockEngine there = this.bench.engine(this.other)) {
+		ZooKeeperLockBackend partitioned = this.bench
+			.store(this.bench.client("127.0.0.1:" + this.wire.port(), SHORT_SESSION));
+		try (LockEngine here = this.bench.engine(partitioned); LockEngine there = this.bench.engine(this.other)) {
 			LockHandle handle = here.acquire(request);
 			CompletableFuture<Void> lost = new CompletableFuture<>();
 			handle.onLost((cause) -> lost.complete(null));
@@ -259,7 +264,7 @@ class ZooKeeperLockBackendTests {
 	void withoutAMajorityNothingIsGrantedOrRenewed() throws Exception {
 		try (TestingCluster ensemble = ZooKeeperEnsemble.withoutProxies();
 				ZooKeeperBench members = new ZooKeeperBench(ensemble.getConnectString())) {
-			ZooKeeperLockBackend here = members.store(members.client(ensemble.getConnectString(), SESSION_MILLIS));
+			ZooKeeperLockBackend here = members.store(members.client(ensemble.getConnectString(), SHORT_SESSION));
 			Grant holder = soonGranted(here, claim(LOCK));
 			for (TestingZooKeeperServer member : ensemble.getServers().subList(0, 2)) {
 				member.stop();
