@@ -110,8 +110,12 @@ class EtcdFaultTests {
 	}
 
 	private EtcdLockBackend backend(String... endpoints) {
+		return backend(Duration.ofSeconds(2), endpoints);
+	}
+
+	private EtcdLockBackend backend(Duration responseTimeout, String... endpoints) {
 		return open(new EtcdLockBackend(Client.builder().endpoints(endpoints).interceptor(this.calls),
-				new EtcdLockOptions("shop", Duration.ofSeconds(2))));
+				new EtcdLockOptions("shop", responseTimeout)));
 	}
 
 	private EtcdLockBackend backend(TcpProxy wire) {
@@ -300,7 +304,7 @@ class EtcdFaultTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void releaseWithALostAnswerIsNoLoss(boolean renewed) throws Exception {
-		EtcdLockBackend backend = backend(server().endpoint());
+		EtcdLockBackend backend = backend(BOUND, server().endpoint());
 		Grant grant = granted(backend, renewed ? claim(LOCK) : lasting(LOCK, Duration.ofMinutes(5)));
 		this.calls.fail(0, true);
 		assertThat(answer(backend.release(grant))).isNotInstanceOf(ReleaseResult.NotHeld.class);
@@ -309,8 +313,8 @@ class EtcdFaultTests {
 	@Test
 	void timedOutWaiterLeavesNoQueueNode() throws Exception {
 		EtcdServer server = server();
-		Grant holder = granted(backend(server.endpoint()), claim(LOCK));
-		LockEngine engine = engine(backend(server.endpoint()));
+		Grant holder = granted(backend(BOUND, server.endpoint()), claim(LOCK));
+		LockEngine engine = engine(backend(BOUND, server.endpoint()));
 		assertThatExceptionOfType(LockNotAcquiredException.class)
 			.isThrownBy(() -> engine.acquire(request(LOCK, Duration.ofMillis(500))));
 		Awaitility.await().atMost(BOUND).until(() -> queuedClaims(server) == 1);

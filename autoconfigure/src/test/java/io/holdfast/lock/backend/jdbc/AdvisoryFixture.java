@@ -54,7 +54,7 @@ final class AdvisoryFixture implements AutoCloseable {
 		HikariDataSource pool = new HikariDataSource();
 		pool.setJdbcUrl("jdbc:postgresql://127.0.0.1:%d/postgres?prepareThreshold=0".formatted(port));
 		pool.setUsername(PostgresServer.USERNAME);
-		pool.setConnectionTimeout(2_000);
+		pool.setConnectionTimeout(10_000);
 		pool.setValidationTimeout(1_000);
 		pool.setMaximumPoolSize(size);
 		pool.setMinimumIdle(0);

@@ -25,13 +25,19 @@ class AdvisoryLockBackendContractTests extends LockBackendContract {
 
 	private final TcpProxy secondWire = TcpProxy.to(this.postgres.server.port());
 
-	private final HikariDataSource firstPool = this.postgres.pool(40, this.firstWire.port());
+	private final HikariDataSource firstPool = pool(this.firstWire);
 
-	private final HikariDataSource secondPool = this.postgres.pool(40, this.secondWire.port());
+	private final HikariDataSource secondPool = pool(this.secondWire);
 
 	private final LockBackend first = this.postgres.backend(this.firstPool);
 
 	private final LockBackend second = this.postgres.backend(this.secondPool);
+
+	private HikariDataSource pool(TcpProxy wire) {
+		HikariDataSource pool = this.postgres.pool(40, wire.port());
+		pool.setConnectionTimeout(2_000);
+		return pool;
+	}
 
 	@AfterAll
 	void close() throws Exception {
