@@ -30,8 +30,8 @@ import io.holdfast.lock.test.server.PostgresServer;
 
 import static io.holdfast.lock.backend.Verbs.BOUND;
 import static io.holdfast.lock.backend.Verbs.ask;
-import static io.holdfast.lock.backend.Verbs.granted;
-import static io.holdfast.lock.backend.Verbs.released;
+import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -144,8 +144,9 @@ abstract class PostgresStickyFixture {
 	 */
 	static void listens(LockBackend backend) {
 		Awaitility.await("a sticky lease").atMost(BOUND).until(() -> {
-			Grant grant = granted(backend, claim(OnEveryDatabase.newLock(), LockMode.EXCLUSIVE, Duration.ZERO, true));
-			released(backend, grant);
+			Grant grant = soonGranted(backend,
+					claim(OnEveryDatabase.newLock(), LockMode.EXCLUSIVE, Duration.ZERO, true));
+			soonReleased(backend, grant);
 			return grant.sticky();
 		});
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -32,6 +33,9 @@ import io.holdfast.lock.spi.AcquireResult.Indeterminate;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.OwnerId;
+import io.holdfast.lock.spi.ReleaseResult;
+import io.holdfast.lock.spi.ReleaseResult.Released;
+import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.spi.TransactionBoundary;
 import io.holdfast.lock.test.server.ServerProcess;
 
@@ -217,11 +221,34 @@ abstract class FiveNodes {
 		return ((Acquired) result).grant();
 	}
 
-	/** Nodes may respond late on a busy machine. */
 	private static AcquireResult knownOutcome(RedlockLockBackend backend, Claim claim) throws Exception {
-		AcquireResult result = get(backend.tryAcquire(claim));
-		for (int i = 0; result instanceof Indeterminate && i < 10; i++) {
-			result = get(backend.tryAcquire(claim));
+		return known(Indeterminate.class, () -> get(backend.tryAcquire(claim)));
+	}
+
+	static RenewResult renewed(RedlockLockBackend backend, Grant grant) throws Exception {
+		return known(RenewResult.Indeterminate.class, () -> get(backend.renew(List.of(grant))).get(0));
+	}
+
+	/**
+	 * Asserts that the lock was held. A release of unknown outcome may have ended it, so
+	 * that its repetition finds nothing.
+	 */
+	static void released(RedlockLockBackend backend, Grant grant) throws Exception {
+		ReleaseResult result = get(backend.release(grant));
+		if (result instanceof ReleaseResult.Indeterminate) {
+			result = known(ReleaseResult.Indeterminate.class, () -> get(backend.release(grant)));
+			assertThat(result).isInstanceOfAny(Released.class, ReleaseResult.NotHeld.class);
+		}
+		else {
+			assertThat(result).isInstanceOf(Released.class);
+		}
+	}
+
+	/** Nodes may respond late on a busy machine. */
+	private static <T> T known(Class<? extends T> unknown, Callable<T> request) throws Exception {
+		T result = request.call();
+		for (int i = 0; unknown.isInstance(result) && i < 10; i++) {
+			result = request.call();
 		}
 		return result;
 	}

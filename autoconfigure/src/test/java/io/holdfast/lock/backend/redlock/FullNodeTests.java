@@ -1,7 +1,6 @@
 package io.holdfast.lock.backend.redlock;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.ExecutionException;
 
 import org.awaitility.Awaitility;
@@ -14,7 +13,6 @@ import io.holdfast.lock.LockName;
 import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.AcquireResult.Indeterminate;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.ReleaseResult.Released;
 import io.holdfast.lock.spi.RenewResult.Renewed;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -65,11 +63,11 @@ class FullNodeTests extends FiveNodes {
 		Grant reader = granted(this.first, shared());
 		fill();
 		for (int i = 0; i < 2; i++) {
-			assertThat(get(this.first.renew(List.of(exclusive)))).hasOnlyElementsOfType(Renewed.class);
-			assertThat(get(this.first.renew(List.of(reader)))).hasOnlyElementsOfType(Renewed.class);
+			assertThat(renewed(this.first, exclusive)).isInstanceOf(Renewed.class);
+			assertThat(renewed(this.first, reader)).isInstanceOf(Renewed.class);
 		}
-		assertThat(get(this.first.release(exclusive))).isEqualTo(new Released());
-		assertThat(get(this.first.release(reader))).isEqualTo(new Released());
+		released(this.first, exclusive);
+		released(this.first, reader);
 	}
 
 	@Test

@@ -14,7 +14,6 @@ import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.AcquireResult.Indeterminate;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
-import io.holdfast.lock.spi.ReleaseResult.Released;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
@@ -76,7 +75,7 @@ class RedlockNodeChangeTests extends FiveNodes {
 		RedlockLockBackend backend = open(List.of(port(0), port(1), port(2), port(3), freePort()), OPTIONS);
 		for (int i = 0; i < 20; i++) {
 			Grant grant = granted(backend, shared());
-			assertThat(get(backend.release(grant))).isInstanceOf(Released.class);
+			released(backend, grant);
 		}
 		awaitNothingLeft(0, 1, 2, 3);
 		assertThat(backend.unconfirmed()).isZero();
@@ -92,7 +91,7 @@ class RedlockNodeChangeTests extends FiveNodes {
 			refused(backend, waiting);
 		}
 		get(backend.abandon(waiting));
-		assertThat(get(backend.release(grant))).isInstanceOf(Released.class);
+		released(backend, grant);
 		Awaitility.await("answers of all nodes").until(() -> backend.underWay() == 0);
 		awaitNothingLeft(0, 1, 2, 3);
 		assertThat(backend.unconfirmed()).isZero();

@@ -23,7 +23,6 @@ import io.holdfast.lock.spi.AcquireResult.Contended;
 import io.holdfast.lock.spi.Claim;
 import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.KeptLock;
-import io.holdfast.lock.spi.ReleaseResult;
 import io.holdfast.lock.spi.RenewResult;
 import io.holdfast.lock.test.Slow;
 import io.holdfast.lock.test.server.RedisServer;
@@ -74,8 +73,8 @@ class RedlockWaitQueueTests extends FiveNodes {
 		assertThat(kept.after()).isPositive();
 		assertThat(kept.time()).isBetween(Duration.ofMillis(900), Duration.ofSeconds(1));
 		refused(this.first, claim());
-		assertThat(get(this.second.renew(List.of(kept.grant())))).hasOnlyElementsOfType(RenewResult.Renewed.class);
-		assertThat(get(this.second.release(kept.grant()))).isInstanceOf(ReleaseResult.Released.class);
+		assertThat(renewed(this.second, kept.grant())).isInstanceOf(RenewResult.Renewed.class);
+		released(this.second, kept.grant());
 		assertThat(soonGranted(this.first, claim()).storeToken()).isGreaterThan(kept.grant().storeToken());
 		assertThat(this.second.waiting()).isZero();
 	}

@@ -92,7 +92,7 @@ class SameServerTests extends FiveNodes {
 		Grant grant = granted(this.moved);
 		awaitParts(0, 1, 2);
 		move();
-		assertThat(get(this.moved.renew(List.of(grant)))).hasOnlyElementsOfType(RenewResult.Renewed.class);
+		assertThat(renewed(this.moved, grant)).isInstanceOf(RenewResult.Renewed.class);
 		kill(2);
 		RenewResult result = get(this.moved.renew(List.of(grant))).get(0);
 		assertThat(result).isInstanceOfSatisfying(RenewResult.Indeterminate.class,
