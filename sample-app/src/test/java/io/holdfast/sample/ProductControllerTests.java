@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ProductControllerTests {
 
 	@AutoClose
-	private static final RunningSample sample = RunningSample.start("--distributed-lock.wait-time=300ms");
+	private static final RunningSample sample = RunningSample.start("--distributed-lock.wait-time=2s");
 
 	@Test
 	void productExistsFromTheStart() {
