@@ -190,10 +190,10 @@ class AdvisorySessionTests {
 	@Slow
 	@Test
 	void renewalsKeepASessionLongerThanItsLease() throws Exception {
-		Grant grant = granted(this.store, lasting(this.lock, Duration.ofSeconds(2)));
+		Grant grant = granted(this.store, lasting(this.lock, Duration.ofSeconds(5)));
 		Awaitility.await()
 			.pollInterval(Duration.ofMillis(200))
-			.during(Duration.ofSeconds(3))
+			.during(Duration.ofSeconds(6))
 			.atMost(BOUND)
 			.untilAsserted(() -> {
 				assertThat(renewed(this.store, grant)).isInstanceOf(RenewResult.Renewed.class);

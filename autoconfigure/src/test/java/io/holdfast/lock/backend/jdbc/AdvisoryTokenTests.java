@@ -49,7 +49,7 @@ class AdvisoryTokenTests {
 	void tokensGrowWhenTheModeIsChanged() throws Exception {
 		HikariDataSource pool = this.postgres.pool(2);
 		JdbcContract.createTables(pool);
-		try (JdbcLockBackend rows = JdbcContract.backend(pool)) {
+		try (JdbcLockBackend rows = JdbcContract.patientBackend(pool)) {
 			long last = token(rows);
 			for (int i = 0; i < 2; i++) {
 				awaitTimeOfARestart(last);

@@ -34,7 +34,7 @@ final class LocksUnderSettings {
 	static void assertExcludeEachOther(DataSource dataSource) throws Exception {
 		JdbcContract.createTables(dataSource);
 		LockName lock = LockName.of("stock", UUID.randomUUID());
-		try (JdbcLockBackend store = JdbcContract.backend(dataSource)) {
+		try (JdbcLockBackend store = JdbcContract.patientBackend(dataSource)) {
 			store.verify();
 			long last = 0;
 			for (int i = 0; i < 3; i++) {

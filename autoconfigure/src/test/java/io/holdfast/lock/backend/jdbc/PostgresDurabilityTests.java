@@ -39,7 +39,7 @@ class PostgresDurabilityTests {
 		try (HikariDataSource pool = pool(); HikariDataSource admin = pool()) {
 			pool.addDataSourceProperty("options", "-c synchronous_commit=off");
 			JdbcContract.createTables(admin);
-			JdbcLockBackend store = JdbcContract.backend(pool);
+			JdbcLockBackend store = JdbcContract.patientBackend(pool);
 			JdbcClient client = JdbcClient.create(admin);
 			int flushed = 0;
 			for (int i = 0; i < 20; i++) {

@@ -47,8 +47,8 @@ class PostgresListenTests {
 			pool.setJdbcUrl(server.jdbcUrl());
 			pool.setUsername(PostgresServer.USERNAME);
 			JdbcContract.createTables(pool);
-			try (JdbcLockBackend holder = JdbcContract.backend(pool);
-					JdbcLockBackend waiting = JdbcContract.backend(listeningLate(pool))) {
+			try (JdbcLockBackend holder = JdbcContract.patientBackend(pool);
+					JdbcLockBackend waiting = JdbcContract.patientBackend(listeningLate(pool))) {
 				Grant grant = granted(holder, claim(lock));
 				Claim reader = new Claim(lock, OwnerId.random(), LockMode.SHARED, Duration.ofSeconds(30), true, BOUND,
 						false);
