@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 
 import io.holdfast.lock.LockBackendException;
 import io.holdfast.lock.LockConfigurationException;
@@ -221,7 +222,12 @@ public final class RedlockLockBackend implements LockBackend, AutoCloseable {
 
 	/** Returns how many releases nodes have not confirmed. */
 	int unconfirmed() {
-		return this.nodes.all().stream().mapToInt((node) -> node.missed().unconfirmed()).sum();
+		return IntStream.range(0, this.nodes.count()).map(this::unconfirmed).sum();
+	}
+
+	/** Returns how many releases the node with this index has not confirmed. */
+	int unconfirmed(int node) {
+		return this.nodes.all().get(node).missed().unconfirmed();
 	}
 
 	/** Returns the identity of this JVM as a subscriber. */

@@ -291,12 +291,12 @@ class RedlockFaultTests extends FiveNodes {
 		nodes.get(4).pause();
 		Grant ended = granted(this.first);
 		get(this.first.release(ended));
-		Awaitility.await().until(() -> this.first.unconfirmed() == 1);
+		Awaitility.await().until(() -> this.first.unconfirmed(4) == 1);
 		nodes.get(4).resume();
 		awaitNothingLeft(4);
 		nodes.get(4).ask("set", key("part"), ended.claim().owner().value() + ":9:1", "px", "60000");
 		Grant next = granted(this.first);
-		Awaitility.await().until(() -> this.first.unconfirmed() == 0);
+		Awaitility.await().until(() -> this.first.unconfirmed(4) == 0);
 		get(this.first.release(next));
 		awaitNothingLeft(0, 1, 2, 3, 4);
 	}

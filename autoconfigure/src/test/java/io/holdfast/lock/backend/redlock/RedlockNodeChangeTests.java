@@ -61,11 +61,11 @@ class RedlockNodeChangeTests extends FiveNodes {
 		for (int i = 0; i < 20; i++) {
 			get(this.first.release(granted(this.first, shared())));
 		}
-		Awaitility.await().until(() -> this.first.unconfirmed() > 0);
+		Awaitility.await().until(() -> this.first.unconfirmed(4) > 0);
 		start(4);
 		Awaitility.await().until(() -> {
 			get(this.first.release(granted(this.first, shared())));
-			return this.first.unconfirmed() == 0;
+			return this.first.unconfirmed(4) == 0;
 		});
 	}
 
@@ -78,7 +78,7 @@ class RedlockNodeChangeTests extends FiveNodes {
 			released(backend, grant);
 		}
 		awaitNothingLeft(0, 1, 2, 3);
-		assertThat(backend.unconfirmed()).isZero();
+		assertThat(backend.unconfirmed(4)).isZero();
 	}
 
 	/** A claim that waits makes several attempts, none of which was sent there. */
@@ -94,7 +94,7 @@ class RedlockNodeChangeTests extends FiveNodes {
 		released(backend, grant);
 		Awaitility.await("answers of all nodes").until(() -> backend.underWay() == 0);
 		awaitNothingLeft(0, 1, 2, 3);
-		assertThat(backend.unconfirmed()).isZero();
+		assertThat(backend.unconfirmed(4)).isZero();
 	}
 
 	@Slow

@@ -57,7 +57,7 @@ class RedlockSharedTests extends FiveNodes {
 			readers.add(granted(this.first, shared()));
 		}
 		readers.forEach((reader) -> this.first.release(reader));
-		Awaitility.await().until(() -> this.first.unconfirmed() == readers.size());
+		Awaitility.await().until(() -> this.first.unconfirmed(4) == readers.size());
 		nodes.get(4).resume();
 		Grant living = Awaitility.await().until(() -> {
 			Grant grant = granted(this.first, shared());
@@ -68,7 +68,7 @@ class RedlockSharedTests extends FiveNodes {
 			get(this.first.release(grant));
 			return null;
 		}, Objects::nonNull);
-		assertThat(this.first.unconfirmed()).isPositive();
+		assertThat(this.first.unconfirmed(4)).isPositive();
 		List<String> commands = nodes.get(4).watched(() -> {
 			for (int i = 0; i < 5; i++) {
 				refused(this.first, claim());
