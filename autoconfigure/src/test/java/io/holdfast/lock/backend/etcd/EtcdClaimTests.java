@@ -215,11 +215,11 @@ class EtcdClaimTests extends LateEtcdBackend {
 	@Test
 	void positionOfAWaiterLastsLongerThanItsLease() throws Exception {
 		Grant holder = granted(this.other, claim(LOCK));
-		Claim first = fairClaim(Duration.ofSeconds(2), false);
+		Claim first = fairClaim(Duration.ofSeconds(5), false);
 		refused(this.backend, first);
 		Claim second = fairClaim(Duration.ofSeconds(60), false);
 		refused(this.other, second);
-		waitFor(Duration.ofSeconds(6));
+		waitFor(Duration.ofSeconds(8));
 		released(this.other, holder);
 		refused(this.other, second);
 		released(this.backend, granted(this.backend, first));

@@ -43,6 +43,7 @@ import static io.holdfast.lock.backend.Verbs.refused;
 import static io.holdfast.lock.backend.Verbs.released;
 import static io.holdfast.lock.backend.Verbs.renewed;
 import static io.holdfast.lock.backend.Verbs.soonGranted;
+import static io.holdfast.lock.backend.Verbs.soonRefused;
 import static io.holdfast.lock.backend.Verbs.soonReleased;
 import static io.holdfast.lock.backend.Verbs.soonRenewed;
 import static io.holdfast.lock.test.EngineSettingsBuilder.settings;
@@ -287,9 +288,9 @@ class EtcdLockBackendTests extends OneEtcdServer {
 		try {
 			EtcdLockBackend one = impatientOn(endpoints(members));
 			EtcdLockBackend two = impatientOn(endpoints(members));
-			Grant holder = granted(one, claim(LOCK));
+			Grant holder = soonGranted(one, claim(LOCK));
 			Claim waiting = claim(LOCK);
-			refused(two, waiting);
+			soonRefused(two, waiting);
 			EtcdServer leader = EtcdServer.leader(members);
 			leader.kill();
 			soonRenewed(one, holder);
@@ -311,7 +312,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 		List<EtcdServer> members = EtcdServer.cluster(3);
 		try {
 			EtcdLockBackend one = impatientOn(endpoints(members));
-			Grant holder = granted(one, claim(LOCK));
+			Grant holder = soonGranted(one, claim(LOCK));
 			members.get(1).pause();
 			members.get(2).pause();
 			assertThat(ask(one, claim(LOCK))).isInstanceOf(AcquireResult.Indeterminate.class);
@@ -339,7 +340,7 @@ class EtcdLockBackendTests extends OneEtcdServer {
 			// the server keeps its login tokens only in memory
 			guarded.restart();
 			soonRenewed(one, holder);
-			released(one, holder);
+			soonReleased(one, holder);
 		}
 		finally {
 			closeOthers();

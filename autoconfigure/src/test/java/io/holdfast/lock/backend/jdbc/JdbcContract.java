@@ -75,16 +75,16 @@ abstract class JdbcContract extends LockBackendContract {
 	}
 
 	static JdbcLockBackend backend(DataSource dataSource) {
-		return backend(dataSource, TABLE);
+		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", TABLE, RESPONSE_TIMEOUT, true));
 	}
 
 	/** Returns a backend for a database that responds, but late on a busy machine. */
 	static JdbcLockBackend patientBackend(DataSource dataSource) {
-		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", TABLE, PATIENCE, true));
+		return patientBackend(dataSource, TABLE);
 	}
 
-	static JdbcLockBackend backend(DataSource dataSource, String table) {
-		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", table, RESPONSE_TIMEOUT, true));
+	static JdbcLockBackend patientBackend(DataSource dataSource, String table) {
+		return new JdbcLockBackend(dataSource, new JdbcLockOptions("test", table, PATIENCE, true));
 	}
 
 	private HikariDataSource pool(int client) {

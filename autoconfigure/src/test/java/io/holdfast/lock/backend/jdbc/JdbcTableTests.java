@@ -16,8 +16,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 import io.holdfast.lock.LockConfigurationException;
 
-import static io.holdfast.lock.backend.jdbc.JdbcContract.backend;
 import static io.holdfast.lock.backend.jdbc.JdbcContract.createTables;
+import static io.holdfast.lock.backend.jdbc.JdbcContract.patientBackend;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -46,7 +46,7 @@ class JdbcTableTests extends OnEveryDatabase {
 		jdbc.execute("DROP TABLE IF EXISTS without_key, without_key_reader");
 		jdbc.execute("CREATE TABLE without_key AS SELECT * FROM holdfast_lock");
 		jdbc.execute("CREATE TABLE without_key_reader AS SELECT * FROM holdfast_lock_reader");
-		JdbcLockBackend store = track(backend(pool, "without_key"));
+		JdbcLockBackend store = track(patientBackend(pool, "without_key"));
 		// MariaDB finds rows by the index of this name
 		String key = (database == Database.MARIADB || database == Database.MYSQL) ? "PRIMARY KEY" : "UNIQUE";
 		for (String addKey : List.of("ALTER TABLE without_key ADD %s (lock_id)".formatted(key),
@@ -63,7 +63,7 @@ class JdbcTableTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(database, 4);
 		new JdbcTemplate(pool).execute("CREATE SCHEMA elsewhere");
 		createTables(pool, "elsewhere.kept");
-		track(backend(pool, "elsewhere.kept")).verify();
+		track(patientBackend(pool, "elsewhere.kept")).verify();
 	}
 
 	@Test
@@ -71,7 +71,8 @@ class JdbcTableTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 4);
 		JdbcTemplate jdbc = createTablesWithoutKey(pool, "deferred");
 		jdbc.execute("ALTER TABLE deferred ADD PRIMARY KEY (lock_id) DEFERRABLE");
-		assertRejected(track(backend(pool, "deferred")), "'deferred' has no unique key (lock_id), or a deferrable one");
+		assertRejected(track(patientBackend(pool, "deferred")),
+				"'deferred' has no unique key (lock_id), or a deferrable one");
 	}
 
 	@Test
@@ -79,7 +80,7 @@ class JdbcTableTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 4);
 		JdbcTemplate jdbc = createTablesWithoutKey(pool, "partly");
 		jdbc.execute("CREATE UNIQUE INDEX partly_key ON partly (lock_id) WHERE token > 0");
-		JdbcLockBackend store = track(backend(pool, "partly"));
+		JdbcLockBackend store = track(patientBackend(pool, "partly"));
 		assertRejected(store, "'partly' has no unique key (lock_id)");
 		jdbc.execute("CREATE UNIQUE INDEX whole_key ON partly (lock_id) INCLUDE (owner)");
 		store.verify();
@@ -90,7 +91,7 @@ class JdbcTableTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(Database.POSTGRESQL, 4);
 		createTablesWithoutKey(pool, "computed")
 			.execute("CREATE UNIQUE INDEX computed_key ON computed (lock_id, lower(owner))");
-		assertRejected(track(backend(pool, "computed")), "'computed' has no unique key (lock_id)");
+		assertRejected(track(patientBackend(pool, "computed")), "'computed' has no unique key (lock_id)");
 	}
 
 	@Test
@@ -99,7 +100,7 @@ class JdbcTableTests extends OnEveryDatabase {
 		pool.setConnectionInitSql("SET default_storage_engine = 'Aria'");
 		JdbcTemplate jdbc = new JdbcTemplate(pool);
 		createTables(pool, "without_transactions");
-		JdbcLockBackend store = track(backend(pool, "without_transactions"));
+		JdbcLockBackend store = track(patientBackend(pool, "without_transactions"));
 		for (String table : List.of("without_transactions", "without_transactions_reader")) {
 			assertRejected(store, "has the storage engine 'Aria', which has no transactions", "ENGINE = InnoDB");
 			jdbc.execute("ALTER TABLE %s ENGINE = InnoDB".formatted(table));
@@ -113,7 +114,7 @@ class JdbcTableTests extends OnEveryDatabase {
 		HikariDataSource pool = opened(Database.MARIADB, 4);
 		createTables(pool, "prefixed");
 		new JdbcTemplate(pool).execute("ALTER TABLE prefixed DROP PRIMARY KEY, ADD UNIQUE prefixed_key (lock_id(10))");
-		assertRejected(track(backend(pool, "prefixed")), "'prefixed' has no primary key (lock_id)");
+		assertRejected(track(patientBackend(pool, "prefixed")), "'prefixed' has no primary key (lock_id)");
 	}
 
 	@ParameterizedTest
@@ -125,12 +126,12 @@ class JdbcTableTests extends OnEveryDatabase {
 		JdbcTemplate jdbc = new JdbcTemplate(pool);
 		jdbc.execute("CREATE TABLE without_key AS SELECT * FROM old");
 		jdbc.execute("CREATE TABLE without_key_reader AS SELECT * FROM old_reader");
-		track(backend(pool, "old")).verify();
-		assertRejected(track(backend(pool, "without_key")), "'without_key' has no unique key (lock_id)");
+		track(patientBackend(pool, "old")).verify();
+		assertRejected(track(patientBackend(pool, "without_key")), "'without_key' has no unique key (lock_id)");
 		jdbc.execute("CREATE SCHEMA elsewhere");
 		createTables(pool, "elsewhere.without_key");
-		assertRejected(track(backend(pool, "without_key")), "'without_key' has no unique key (lock_id)");
-		track(backend(pool, "elsewhere.without_key")).verify();
+		assertRejected(track(patientBackend(pool, "without_key")), "'without_key' has no unique key (lock_id)");
+		track(patientBackend(pool, "elsewhere.without_key")).verify();
 	}
 
 }
