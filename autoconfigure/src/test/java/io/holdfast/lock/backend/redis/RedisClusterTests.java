@@ -53,8 +53,8 @@ class RedisClusterTests {
 
 	@BeforeParameterizedClassInvocation
 	static void connect(RedisLibrary library) {
-		first = backend(library, cluster);
-		second = backend(library, cluster);
+		first = backend(library, cluster, TestRedis.patientOptions(0));
+		second = backend(library, cluster, TestRedis.patientOptions(0));
 	}
 
 	@AfterParameterizedClassInvocation
@@ -63,8 +63,7 @@ class RedisClusterTests {
 		second.close();
 	}
 
-	private static RedisLockBackend backend(RedisLibrary library, RedisCluster cluster) {
-		RedisLockOptions options = TestRedis.options(0);
+	private static RedisLockBackend backend(RedisLibrary library, RedisCluster cluster, RedisLockOptions options) {
 		return TestRedis.started(library.ofCluster(cluster.nodes().get(0), options), options);
 	}
 
@@ -210,7 +209,8 @@ class RedisClusterTests {
 
 	@Test
 	void deadNodeDoesNotAffectLocksOnOthers() throws Exception {
-		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(this.library, broken)) {
+		try (RedisCluster broken = RedisCluster.started();
+				RedisLockBackend backend = backend(this.library, broken, TestRedis.options(0))) {
 			List<Grant> grants = grants(backend);
 			int lost = broken.nodes().get(1).keys("test:{survivor:*}:lock").size();
 			broken.nodes().get(1).kill();
@@ -226,7 +226,8 @@ class RedisClusterTests {
 
 	@Test
 	void silentNodeDoesNotAffectLocksOnOthers() throws Exception {
-		try (RedisCluster broken = RedisCluster.started(); RedisLockBackend backend = backend(this.library, broken)) {
+		try (RedisCluster broken = RedisCluster.started();
+				RedisLockBackend backend = backend(this.library, broken, TestRedis.options(0))) {
 			List<Grant> grants = grants(backend);
 			int lost = broken.nodes().get(1).keys("test:{survivor:*}:lock").size();
 			awaitRenewalInTimeButFor(0, backend, grants);
