@@ -27,8 +27,8 @@ final class Pass implements TransactionSynchronization {
 	private final boolean first;
 
 	/**
-	 * The first pass of the transaction through one of these fences, perhaps this one. It
-	 * knows all savepoints since its row was locked.
+	 * The first pass of the transaction that may still keep one of these rows, perhaps
+	 * this one. It knows all savepoints since its row was locked.
 	 */
 	private final Pass earliest;
 
@@ -46,18 +46,27 @@ final class Pass implements TransactionSynchronization {
 	/** Undone by a rollback to a savepoint. Some databases keep its rows locked. */
 	boolean undone;
 
+	/** Whether an inner transaction has asked for them since then, which locks them. */
+	private boolean askedSince;
+
 	Pass(Set<PassedHold> passed, ConnectionHolder connection, boolean first) {
 		this.passed = passed;
 		this.connection = connection;
 		this.first = first;
 		this.earliest = PassedHolds.ofTransaction()
-			.filter((other) -> other.connection == connection && other.hasPassedOneOf(passed))
+			.filter((other) -> other.connection == connection && (!other.undone || other.askedSince)
+					&& other.hasPassedOneOf(passed))
 			.findFirst()
 			.orElse(this);
 	}
 
 	private boolean hasPassedOneOf(Set<PassedHold> holds) {
 		return holds.stream().anyMatch((hold) -> this.passed.stream().anyMatch(hold::isOfSameLock));
+	}
+
+	/** Called before the transaction of a connection is asked for the rows of holds. */
+	void asked(ConnectionHolder connection, Set<PassedHold> holds) {
+		this.askedSince |= this.undone && this.connection == connection && hasPassedOneOf(holds);
 	}
 
 	boolean isOpen() {
@@ -88,6 +97,7 @@ final class Pass implements TransactionSynchronization {
 	public void savepointRollback(Object savepoint) {
 		if (this.laterSavepoints.stream().noneMatch((later) -> later == savepoint)) {
 			this.undone = true;
+			this.askedSince = false;
 			this.unbound.clear();
 			this.laterSavepoints.clear();
 			return;

@@ -121,13 +121,15 @@ final class PassedHolds {
 			}
 		});
 		passed.forEach((earlier, among) -> {
+			Set<PassedHold> asked = passedHolds(among, database);
+			current().values().forEach((pass) -> pass.asked(earlier.connection(), asked));
 			if (kept.test(among, earlier)) {
 				if (!earlier.sameHold()) {
 					add(among, earlier.connection(), database, false, () -> {
 					});
 				}
 				else {
-					noteUse(passedHolds(among, database), earlier.connection(), used);
+					noteUse(asked, earlier.connection(), used);
 				}
 				among.forEach((hold) -> left.remove(PassedHold.of(hold, database)));
 			}

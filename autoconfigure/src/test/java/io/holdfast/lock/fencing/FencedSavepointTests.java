@@ -139,6 +139,27 @@ class FencedSavepointTests {
 		assertThat(this.jdbc.queryForList("SELECT lock_id FROM fence", String.class)).contains("failure");
 	}
 
+	/** The pass that the first savepoint has undone keeps no row. */
+	@Test
+	void rowThatASavepointHasUndoneIsNotInDoubt() {
+		this.outer.executeWithoutResult((status) -> {
+			this.nested.executeWithoutResult((undone) -> {
+				undone.setRollbackOnly();
+				holding("42", 10, () -> {
+				});
+			});
+			this.nested.executeWithoutResult((again) -> {
+				again.setRollbackOnly();
+				holding("42", 10, () -> {
+					fail();
+					this.inner.executeWithoutResult(
+							(failure) -> this.jdbc.update("INSERT INTO fence VALUES ('failure', 'failure', 1, 'a')"));
+				});
+			});
+		});
+		assertThat(this.jdbc.queryForList("SELECT lock_id FROM fence", String.class)).contains("failure");
+	}
+
 	/** The first one has lost its row, which the second one keeps since then. */
 	@Test
 	void rowOfTheSecondTransactionIsNotAwaitedByTheThird() {
