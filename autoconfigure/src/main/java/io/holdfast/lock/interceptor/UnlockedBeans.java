@@ -95,7 +95,7 @@ public final class UnlockedBeans {
 					|| (isLocked(bean) && (present == created || hasSameLock(method, created, present)));
 			if (!locked && !isMock(bean)) {
 				throw LockMethodSpecs.problem(method,
-						"a post-processor has replaced the bean '%s' with an object of %s, or a FactoryBean with another object type has created it. It does not have this annotation, so the method would run without its lock. Declare the annotation in an interface that this object implements, or let the post-processor replace the bean in postProcessAfterInitialization and have no order (neither Ordered nor PriorityOrdered). If the object only calls a bean with this lock, let getObjectType() of the FactoryBean return a type that the object has"
+						"a post-processor has replaced the bean '%s' with an object of %s, or a FactoryBean with another object type has created it, and this object does not have the annotation, so the method would run without its lock. Declare the annotation in an interface that this object implements, or let the post-processor replace the bean in postProcessAfterInitialization and have no order (neither Ordered nor PriorityOrdered). If the object only calls a bean with this lock, let getObjectType() of the FactoryBean return a type that the object has"
 							.formatted(name, bean.getClass().getName()));
 			}
 		}

@@ -65,7 +65,8 @@ class ProxyFromFactoryTests {
 					return;
 				}
 				assertThat(RefusedBeans.failure(context)).hasMessageContainingAll("'bean'", "$Proxy",
-						"or a FactoryBean with another object type has created it", "let getObjectType()");
+						"or a FactoryBean with another object type has created it, and",
+						"would run without its lock. Declare", "let getObjectType()");
 			});
 	}
 
