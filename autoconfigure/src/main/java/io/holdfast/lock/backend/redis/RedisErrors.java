@@ -87,7 +87,7 @@ final class RedisErrors {
 		Throwable cause = Stages.cause(failure);
 		if (Failures.causes(cause).anyMatch(LinkageError.class::isInstance)) {
 			return new LockConfigurationException(
-					"Redis at %s cannot store locks: this version of its client does not fit ('%s'). Use Redisson in the version that 'holdfast-bom' manages, or Lettuce in that of Spring Boot."
+					"Redis at %s cannot store locks: this version of its client does not fit ('%s'). Use Redisson in the version that 'holdfast-bom' manages, or set 'distributed-lock.redis.client=lettuce' and use Lettuce in that of Spring Boot."
 						.formatted(this.options.server(), Failures.rootMessage(cause)),
 					cause);
 		}

@@ -62,7 +62,7 @@ class RedisErrorsTests {
 		Throwable failure = new CompletionException(new NoSuchFieldError("LIST"));
 		assertThat(this.errors.unreachable(failure)).isInstanceOf(LockConfigurationException.class)
 			.hasMessage(
-					"Redis at the test's server cannot store locks: this version of its client does not fit ('NoSuchFieldError: LIST'). Use Redisson in the version that 'holdfast-bom' manages, or Lettuce in that of Spring Boot.");
+					"Redis at the test's server cannot store locks: this version of its client does not fit ('NoSuchFieldError: LIST'). Use Redisson in the version that 'holdfast-bom' manages, or set 'distributed-lock.redis.client=lettuce' and use Lettuce in that of Spring Boot.");
 	}
 
 }
