@@ -66,7 +66,9 @@ final class Pass implements TransactionSynchronization {
 
 	/** Called before the transaction of a connection is asked for the rows of holds. */
 	void asked(ConnectionHolder connection, Set<PassedHold> holds) {
-		this.askedSince |= this.undone && this.connection == connection && hasPassedOneOf(holds);
+		if (this.undone && !this.askedSince && this.connection == connection) {
+			this.askedSince = hasPassedOneOf(holds);
+		}
 	}
 
 	boolean isOpen() {

@@ -122,7 +122,7 @@ final class PassedHolds {
 		});
 		passed.forEach((earlier, among) -> {
 			Set<PassedHold> asked = passedHolds(among, database);
-			current().values().forEach((pass) -> pass.asked(earlier.connection(), asked));
+			Set.copyOf(current().values()).forEach((pass) -> pass.asked(earlier.connection(), asked));
 			if (kept.test(among, earlier)) {
 				if (!earlier.sameHold()) {
 					add(among, earlier.connection(), database, false, () -> {
