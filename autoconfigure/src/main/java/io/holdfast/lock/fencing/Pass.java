@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -27,8 +28,9 @@ final class Pass implements TransactionSynchronization {
 	private final boolean first;
 
 	/**
-	 * The first pass of the transaction that may still keep one of these rows, perhaps
-	 * this one. It knows all savepoints since its row was locked.
+	 * The first pass on the connection that may still keep one of these rows, perhaps
+	 * this one. It knows all savepoints since its row was locked, which are those of the
+	 * outer transaction if that one was asked.
 	 */
 	private final Pass earliest;
 
@@ -53,10 +55,11 @@ final class Pass implements TransactionSynchronization {
 		this.passed = passed;
 		this.connection = connection;
 		this.first = first;
-		this.earliest = PassedHolds.ofTransaction()
+		this.earliest = Stream.concat(PassedHolds.ofTransaction(), PassedHolds.open())
 			.filter((other) -> other.connection == connection && (!other.undone || other.askedSince)
 					&& other.hasPassedOneOf(passed))
 			.findFirst()
+			.map((other) -> other.earliest)
 			.orElse(this);
 	}
 

@@ -81,6 +81,11 @@ final class PassedHolds {
 				: Stream.empty();
 	}
 
+	/** Returns the latest passes of all open transactions. */
+	static Stream<Pass> open() {
+		return current().values().stream().distinct();
+	}
+
 	/**
 	 * Returns what the current transaction has passed with. Spring copies and sorts all
 	 * callbacks for that, so this must not be repeated for each hold.
@@ -122,7 +127,7 @@ final class PassedHolds {
 		});
 		passed.forEach((earlier, among) -> {
 			Set<PassedHold> asked = passedHolds(among, database);
-			Set.copyOf(current().values()).forEach((pass) -> pass.asked(earlier.connection(), asked));
+			open().forEach((pass) -> pass.asked(earlier.connection(), asked));
 			if (kept.test(among, earlier)) {
 				if (!earlier.sameHold()) {
 					add(among, earlier.connection(), database, false, () -> {

@@ -1,5 +1,8 @@
 package io.holdfast.lock.fencing;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+
 import javax.sql.DataSource;
 
 import org.junit.jupiter.api.AfterEach;
@@ -75,14 +78,28 @@ class FencedSavepointTests {
 		}
 	}
 
+	private void holding(TestHold hold) {
+		Runnable unbind = LockContext.bind(hold);
+		try {
+			this.fence.beforeBody(null);
+		}
+		finally {
+			unbind.run();
+		}
+	}
+
 	private void fail() {
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.jdbc.execute("SELECT 1 / 0"));
 	}
 
 	private void requireRefused() {
+		requireRefused(() -> {
+		});
+	}
+
+	private void requireRefused(Runnable action) {
 		assertThatExceptionOfType(CannotAcquireLockException.class)
-			.isThrownBy(() -> this.inner.executeWithoutResult((failure) -> {
-			}))
+			.isThrownBy(() -> this.inner.executeWithoutResult((failure) -> action.run()))
 			.withMessageContainingAll("Lock 'stock:42'", "savepoint");
 	}
 
@@ -174,6 +191,36 @@ class FencedSavepointTests {
 			});
 		});
 		assertThat(this.jdbc.queryForObject("SELECT token FROM fence", Long.class)).isEqualTo(20);
+	}
+
+	/**
+	 * The second one has asked the first one, which then fails because it is asked for a
+	 * row that it has lost to another owner.
+	 */
+	@Test
+	void rowThatTheSecondTransactionHasAskedForIsNotAwaitedByTheThird() throws SQLException {
+		TestHold lost = TestHold.of("41", 10, "a");
+		try (Connection other = this.dataSource.getConnection()) {
+			other.setAutoCommit(false);
+			this.outer.executeWithoutResult((first) -> {
+				this.jdbc.execute("SET LOCAL lock_timeout = '100ms'");
+				this.nested.executeWithoutResult((undone) -> {
+					undone.setRollbackOnly();
+					holding(lost);
+				});
+				holding(TestHold.of("42", 10, "a10"));
+				this.nested.executeWithoutResult((savepoint) -> {
+					savepoint.setRollbackOnly();
+					this.inner.executeWithoutResult((second) -> {
+						second.setRollbackOnly();
+						holding(TestHold.of("42", 11, "a11"));
+						this.fence.guard().on(other).advance(TestHold.of("41", 20, "b"));
+						assertThatExceptionOfType(CannotAcquireLockException.class).isThrownBy(() -> holding(lost));
+						requireRefused(() -> holding(TestHold.of("42", 12, "a12")));
+					});
+				});
+			});
+		}
 	}
 
 }
