@@ -77,10 +77,14 @@ final class KeyWatch extends EtcdWatch {
 
 	/**
 	 * Signals after a pause. If every watch breaks at once, as behind a proxy that allows
-	 * no streams, each signal would otherwise lead to the next watch without one.
+	 * no streams, each signal would otherwise lead to the next watch without one. The
+	 * client calls this for a closed watch, too.
 	 */
 	@Override
 	public void broken() {
+		if (isOver()) {
+			return;
+		}
 		Runnable cancel = this.clock.after(PAUSE_NANOS / 2 + this.clock.jitter(PAUSE_NANOS / 2), this::end);
 		over().thenRun(cancel);
 	}

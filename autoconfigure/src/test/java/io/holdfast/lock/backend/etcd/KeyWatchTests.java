@@ -50,4 +50,14 @@ class KeyWatchTests {
 		assertThat(this.broken.signal().toCompletableFuture()).isNotDone();
 	}
 
+	/** The client reports the end of each watch, also of one that was closed. */
+	@Test
+	void endOfAClosedWatchSetsNoTimer() {
+		KeyWatch closed = KeyWatch.on(new EtcdCalls(this.client, "/holdfast"), this.clock, "other", 1);
+		Mockito.clearInvocations(this.clock);
+		closed.close();
+		closed.broken();
+		Mockito.verifyNoInteractions(this.clock);
+	}
+
 }
