@@ -247,7 +247,9 @@ final class ReleaseRetrier {
 			else {
 				Stages.settle(this.firstAnswer, answer, failure);
 				if (!confirmed) {
-					retries().add(this, unconfirmed);
+					// an error, as at the end of the stack, must not end the close of a
+					// hold
+					ClosableHold.DONE.thenRun(() -> retries().add(this, unconfirmed));
 				}
 			}
 			if (confirmed || isRefused(unconfirmed)) {

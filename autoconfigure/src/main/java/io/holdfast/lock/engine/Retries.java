@@ -140,8 +140,8 @@ final class Retries {
 			pause();
 			return;
 		}
-		this.resting++;
 		this.time.after(request.nextRest(), () -> rested(request));
+		this.resting++;
 		if (!this.warned) {
 			this.warned = true;
 			logger.warn(
@@ -197,14 +197,21 @@ final class Retries {
 		if (this.pendingSends.getAndIncrement() > 0) {
 			return;
 		}
-		do {
-			this.pendingSends.set(1);
-			Request next;
-			while ((next = next()) != null) {
-				next.sendAgain();
+		try {
+			do {
+				this.pendingSends.set(1);
+				Request next;
+				while ((next = next()) != null) {
+					next.sendAgain();
+				}
 			}
+			while (this.pendingSends.decrementAndGet() > 0);
 		}
-		while (this.pendingSends.decrementAndGet() > 0);
+		catch (RuntimeException | Error ex) {
+			// the next caller sends the others
+			this.pendingSends.set(0);
+			throw ex;
+		}
 	}
 
 	private @Nullable Request next() {

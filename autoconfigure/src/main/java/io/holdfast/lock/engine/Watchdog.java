@@ -130,14 +130,13 @@ final class Watchdog {
 
 	private void wakeUpInTime() {
 		RenewalSchedule first = this.queue.first();
-		if (first == null || first.at >= this.wakeUpAt) {
-			return;
+		if (first != null && first.at < this.wakeUpAt) {
+			Runnable cancelFormer = this.cancelWakeUp;
+			// without this timer, the former one remains
+			this.cancelWakeUp = this.time.after(first.at - this.time.nanos(), this::renewDue);
+			this.wakeUpAt = first.at;
+			cancelFormer.run();
 		}
-		Runnable cancelFormer = this.cancelWakeUp;
-		// without this timer, the former one remains
-		this.cancelWakeUp = this.time.after(first.at - this.time.nanos(), this::renewDue);
-		this.wakeUpAt = first.at;
-		cancelFormer.run();
 	}
 
 	private void renewDue() {
@@ -164,9 +163,10 @@ final class Watchdog {
 		}
 		finally {
 			this.lock.unlock();
-			// also without a timer, which the responses then set
 			over.forEach((schedule) -> schedule.lease.lose(schedule.causeOfExpiry(now)));
 			toRenew.forEach(this::renew);
+			// sets the timer if an error has prevented that and no response will do it
+			over.forEach(this::replan);
 		}
 	}
 
@@ -289,8 +289,8 @@ final class Watchdog {
 				schedule.nextRenewal = (nextRenewal != null) ? nextRenewal : schedule.nextRenewal;
 				this.queue.remove(schedule);
 				plan(schedule, this.time.nanos());
-				wakeUpInTime();
 			}
+			wakeUpInTime();
 		}
 		finally {
 			this.lock.unlock();

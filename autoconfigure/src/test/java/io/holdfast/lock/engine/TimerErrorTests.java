@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import io.holdfast.lock.LockHandle;
 import io.holdfast.lock.LockName;
 import io.holdfast.lock.LockRequest;
+import io.holdfast.lock.spi.Grant;
 import io.holdfast.lock.spi.ReleaseResult;
 
 import static io.holdfast.lock.engine.EngineFixture.request;
@@ -21,6 +22,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class TimerErrorTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static final LockName OTHER = LockName.of("stock", "other");
 
 	private final EngineFixture fixture = new EngineFixture();
 
@@ -47,7 +50,7 @@ class TimerErrorTests {
 	@Test
 	void earlierLeasesAreRenewedAfterAnErrorInAnAcquisition() {
 		LockHandle earlier = this.fixture.acquired(request().leaseTime(LEASE));
-		failingAcquisition(LockRequest.forLock(LockName.of("stock", "other")).leaseTime(LEASE.dividedBy(2)));
+		failingAcquisition(LockRequest.forLock(OTHER).leaseTime(LEASE.dividedBy(2)));
 		assertRenewed(earlier);
 	}
 
@@ -55,8 +58,7 @@ class TimerErrorTests {
 	void leasesThatAreDueAreRenewedAfterAnErrorInTheTimer() {
 		LockHandle handle = this.fixture.acquired(request().leaseTime(LEASE));
 		this.fixture.time.failTimerAfter(0);
-		assertThatExceptionOfType(NoClassDefFoundError.class).as("for the log")
-			.isThrownBy(() -> this.fixture.time.advance(LEASE.dividedBy(3)));
+		advanceWithError(LEASE.dividedBy(3));
 		assertRenewed(handle);
 	}
 
@@ -87,7 +89,7 @@ class TimerErrorTests {
 	void releasesAreRetriedAfterAnErrorInOne() {
 		CompletableFuture<ReleaseResult> unknown = new CompletableFuture<>();
 		LockHandle first = this.fixture.acquired(request());
-		LockHandle second = this.fixture.acquired(LockRequest.forLock(LockName.of("stock", "other")));
+		LockHandle second = this.fixture.acquired(LockRequest.forLock(OTHER));
 		this.backend.releases.add((grant) -> unknown);
 		first.close();
 		this.fixture.time.failTimerAfter(0);
@@ -97,6 +99,88 @@ class TimerErrorTests {
 		second.close();
 		this.fixture.time.advance(Duration.ofSeconds(1));
 		this.fixture.assertNothingLeft();
+	}
+
+	/** The error ends the task that sends the retries. */
+	@Test
+	void releasesAreRetriedAfterAnErrorInARetry() {
+		LockHandle first = this.fixture.acquired(request());
+		LockHandle second = this.fixture.acquired(LockRequest.forLock(OTHER));
+		this.backend.releases.add(TimerErrorTests::unconfirmed);
+		this.backend.releases.add(TimerErrorTests::unconfirmed);
+		first.close();
+		this.fixture.time.failTimerAfter(0);
+		advanceWithError(Duration.ofSeconds(1));
+		this.backend.releases.add(TimerErrorTests::unconfirmed);
+		second.close();
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		this.fixture.assertNothingLeft();
+	}
+
+	private static CompletableFuture<ReleaseResult> unconfirmed(Grant grant) {
+		return CompletableFuture.completedFuture(new ReleaseResult.Indeterminate(new TimeoutException()));
+	}
+
+	/** No response to a renewal sets the next timer. */
+	@Test
+	void laterLeasesAreRenewedAfterAnErrorAtTheEndOfOne() {
+		LockHandle later = this.fixture.acquired(request().leaseTime(LEASE));
+		try (LockHandle lost = notRenewed(LEASE.dividedBy(6))) {
+			this.fixture.time.failTimerAfter(0);
+			advanceWithError(LEASE.dividedBy(6));
+		}
+		assertRenewed(later);
+	}
+
+	/** The release of a lost lease plans its retry while another lease is due. */
+	@Test
+	void leasesThatAreDueAreRenewedAfterAnErrorInALoss() {
+		LockHandle due = this.fixture.acquired(request().leaseTime(LEASE));
+		try (LockHandle lost = notRenewed(LEASE.dividedBy(3))) {
+			this.backend.releases.add(TimerErrorTests::unconfirmed);
+			this.fixture.time.failTimerAfter(1);
+			this.fixture.time.advance(LEASE.dividedBy(3));
+			this.backend.owners.remove(lost.lock());
+		}
+		assertRenewed(due);
+	}
+
+	/** The response is there while the hold is closed. */
+	@Test
+	void lockIsFreeAfterAnErrorInTheRetryOfItsRelease() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.backend.releases.add(TimerErrorTests::unconfirmed);
+		this.fixture.time.failTimerAfter(0);
+		handle.close();
+		this.backend.owners.clear();
+		this.fixture.acquired(request()).close();
+		this.fixture.assertNothingLeft();
+	}
+
+	/** Formatting may take more stack than is left. */
+	@Test
+	void lockIsFreeAfterAnErrorInTheMessageOfItsRelease() {
+		LockHandle handle = this.fixture.acquired(request());
+		this.backend.releases
+			.add((grant) -> CompletableFuture.completedFuture(new ReleaseResult.Indeterminate(new TimeoutException() {
+				@Override
+				public String getMessage() {
+					throw new StackOverflowError();
+				}
+			})));
+		handle.close();
+		this.fixture.time.advance(Duration.ofSeconds(1));
+		this.fixture.acquired(request()).close();
+		this.fixture.assertNothingLeft();
+	}
+
+	private LockHandle notRenewed(Duration lease) {
+		return this.fixture.acquired(LockRequest.forLock(OTHER).leaseTime(lease).renew(false));
+	}
+
+	private void advanceWithError(Duration time) {
+		assertThatExceptionOfType(NoClassDefFoundError.class).as("for the log")
+			.isThrownBy(() -> this.fixture.time.advance(time));
 	}
 
 }
