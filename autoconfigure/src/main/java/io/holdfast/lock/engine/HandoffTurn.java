@@ -70,10 +70,16 @@ final class HandoffTurn {
 				|| this.lease.holders >= EngineSettings.Handoff.MOST_HOLDS) {
 			return false;
 		}
-		if (this.cancelEnd == null) {
-			endInTime();
+		try {
+			if (this.cancelEnd == null) {
+				endInTime();
+			}
+			return true;
 		}
-		return true;
+		catch (RuntimeException | Error ex) {
+			// nothing would end the idle lease, so its holder releases it
+			return false;
+		}
 	}
 
 	/** Whether the lease serves no further holder, or the engine closes. */

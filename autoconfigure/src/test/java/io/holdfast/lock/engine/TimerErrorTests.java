@@ -157,6 +157,18 @@ class TimerErrorTests {
 		this.fixture.assertNothingLeft();
 	}
 
+	/** Otherwise, it would be renewed until the JVM exits. */
+	@Test
+	void leaseWhoseTurnCannotEndIsReleased() {
+		LockHandle first = this.fixture.acquired(request().leaseTime(LEASE));
+		CompletableFuture<LockHandle> second = this.fixture.acquire(request().leaseTime(LEASE).waitTime(LEASE));
+		this.fixture.time.failTimerAfter(0);
+		first.close();
+		this.fixture.time.advance(LEASE.dividedBy(2));
+		assertThat(second).isCompleted();
+		assertRenewed(second.join());
+	}
+
 	/** Formatting may take more stack than is left. */
 	@Test
 	void lockIsFreeAfterAnErrorInTheMessageOfItsRelease() {
