@@ -92,6 +92,13 @@ class FencedSavepointTests {
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.jdbc.execute("SELECT 1 / 0"));
 	}
 
+	/** As an application that records each failure, whatever happens to its work. */
+	private void failAndRecord() {
+		fail();
+		this.inner.executeWithoutResult(
+				(failure) -> this.jdbc.update("INSERT INTO fence VALUES ('failure', 'failure', 1, 'a')"));
+	}
+
 	private void requireRefused() {
 		requireRefused(() -> {
 		});
@@ -146,11 +153,7 @@ class FencedSavepointTests {
 			});
 			this.nested.executeWithoutResult((savepoint) -> {
 				savepoint.setRollbackOnly();
-				holding("42", 10, () -> {
-					fail();
-					this.inner.executeWithoutResult(
-							(failure) -> this.jdbc.update("INSERT INTO fence VALUES ('failure', 'failure', 1, 'a')"));
-				});
+				holding("42", 10, this::failAndRecord);
 			});
 		});
 		assertThat(this.jdbc.queryForList("SELECT lock_id FROM fence", String.class)).contains("failure");
@@ -167,11 +170,7 @@ class FencedSavepointTests {
 			});
 			this.nested.executeWithoutResult((again) -> {
 				again.setRollbackOnly();
-				holding("42", 10, () -> {
-					fail();
-					this.inner.executeWithoutResult(
-							(failure) -> this.jdbc.update("INSERT INTO fence VALUES ('failure', 'failure', 1, 'a')"));
-				});
+				holding("42", 10, this::failAndRecord);
 			});
 		});
 		assertThat(this.jdbc.queryForList("SELECT lock_id FROM fence", String.class)).contains("failure");
