@@ -1,11 +1,11 @@
 package io.holdfast.lock.fencing;
 
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 
 import org.springframework.core.Ordered;
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -51,11 +51,16 @@ final class Pass implements TransactionSynchronization {
 	/** Whether an inner transaction has asked for them since then, which locks them. */
 	private boolean askedSince;
 
-	Pass(Set<PassedHold> passed, ConnectionHolder connection, boolean first) {
+	/**
+	 * Creates a pass.
+	 * @param earlier those of the transaction in their order, and then the latest of all
+	 * open transactions
+	 */
+	Pass(Set<PassedHold> passed, ConnectionHolder connection, boolean first, Collection<Pass> earlier) {
 		this.passed = passed;
 		this.connection = connection;
 		this.first = first;
-		this.earliest = Stream.concat(PassedHolds.ofTransaction(), PassedHolds.open())
+		this.earliest = earlier.stream()
 			.filter((other) -> other.connection == connection && (!other.undone || other.askedSince)
 					&& other.hasPassedOneOf(passed))
 			.findFirst()

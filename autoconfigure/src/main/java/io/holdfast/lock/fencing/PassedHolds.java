@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -54,7 +55,7 @@ final class PassedHolds {
 				Pass latest = current().get(passed);
 				ofTransaction().filter((pass) -> pass == latest)
 					.findFirst()
-					.orElseGet(() -> register(new Pass(Set.of(), connection, false))).unbound
+					.orElseGet(() -> register(new Pass(Set.of(), connection, false, Set.of()))).unbound
 					.put(passed, Map.entry(hold, fence));
 			}
 		});
@@ -81,9 +82,13 @@ final class PassedHolds {
 				: Stream.empty();
 	}
 
-	/** Returns the latest passes of all open transactions. */
-	static Stream<Pass> open() {
-		return current().values().stream().distinct();
+	/**
+	 * Returns the passes of the current transaction in their order, and then the latest
+	 * ones of all open transactions.
+	 */
+	private static Set<Pass> present() {
+		return Stream.concat(ofTransaction(), current().values().stream())
+			.collect(Collectors.toCollection(LinkedHashSet::new));
 	}
 
 	/**
@@ -97,7 +102,7 @@ final class PassedHolds {
 
 	private static void noteUse(Set<PassedHold> holds, ConnectionHolder connection, Set<Use> used) {
 		if (!holds.stream().allMatch((hold) -> used.contains(new Use(connection, hold)))) {
-			register(new Pass(holds, connection, false));
+			register(new Pass(holds, connection, false, present()));
 		}
 	}
 
@@ -127,7 +132,7 @@ final class PassedHolds {
 		});
 		passed.forEach((earlier, among) -> {
 			Set<PassedHold> asked = passedHolds(among, database);
-			open().forEach((pass) -> pass.asked(earlier.connection(), asked));
+			Set.copyOf(current().values()).forEach((pass) -> pass.asked(earlier.connection(), asked));
 			if (kept.test(among, earlier)) {
 				if (!earlier.sameHold()) {
 					add(among, earlier.connection(), database, false, () -> {
@@ -174,11 +179,11 @@ final class PassedHolds {
 	static void add(List<LockHandle> holds, ConnectionHolder connection, String database, boolean first,
 			Runnable action) {
 		Set<PassedHold> passed = passedHolds(holds, database);
+		Set<Pass> earlier = present();
 		// before it is recorded, so that it ends even if an error follows
-		Pass pass = register(new Pass(passed, connection, first));
+		Pass pass = register(new Pass(passed, connection, first, earlier));
 		Map<PassedHold, Pass> present = CURRENT.get();
 		Map<PassedHold, Pass> all = (present != null) ? present : new HashMap<>();
-		Set<Pass> earlier = Stream.concat(all.values().stream(), ofTransaction()).collect(Collectors.toSet());
 		passed.forEach((hold) -> {
 			earlier.forEach((other) -> other.unbound.keySet().removeIf(hold::isLaterThan));
 			all.put(hold, pass);
